@@ -1,0 +1,50 @@
+"""A contract: what predictions must be, what the solution holds, and how gaps and repeats are treated."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from attrs import field, frozen
+
+from primabench_core.contract.fields import Field
+
+
+@frozen(kw_only=True)
+class Contract:
+    """The fields of both sides and the rules between them.
+
+    Example:
+        >>> label = Field("label", "label", vocabulary="truth")
+        >>> Contract(prediction=(label,), solution=(label,)).find("label").kind
+        'label'
+    """
+
+    prediction: tuple[Field, ...] = field(converter=tuple)
+    """Fields that a prediction carries. Others are refused, except ``ignored``."""
+    solution: tuple[Field, ...] = field(converter=tuple)
+    """Fields of the private truth."""
+    missing: Literal["error", "partial"] | float = "error"
+    """A unit that was never predicted: an error at compute, allowed (with its coverage), or this value."""
+    repeats: Literal["duplicates", "max_abs"] = "duplicates"
+    """A row that comes again: the ``duplicates`` argument decides, or the largest absolute value counts."""
+    outside: Literal["refuse", "ignore"] = "refuse"
+    """A row that is not in the truth: refused, or ignored and counted."""
+    many_rows_per_unit: bool = False
+    """Rows have ids of their own and name their unit in the field ``unit``."""
+    unknown_labels: Literal["count", "refuse"] = "count"
+    """A predicted class outside the vocabulary: counted as an error, or refused."""
+    ignored: tuple[str, ...] = field(default=(), converter=tuple)
+    """Fields that may come with a prediction and are dropped."""
+
+    def __attrs_post_init__(self) -> None:
+        for side, fields in (("prediction", self.prediction), ("solution", self.solution)):
+            names = [f.name for f in fields]
+            if len(set(names)) != len(names):
+                raise ValueError(f"{side} fields must have distinct names, got {names}")
+
+    def find(self, name: str, side: Literal["prediction", "solution"] = "prediction") -> Field:
+        """The field of this name, or KeyError."""
+        for candidate in self.prediction if side == "prediction" else self.solution:
+            if candidate.name == name:
+                return candidate
+        raise KeyError(name)

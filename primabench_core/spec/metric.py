@@ -1,0 +1,128 @@
+"""What a metric declares about itself: a frozen value, importable without any array library."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from attrs import evolve, field, frozen, validators
+
+from primabench_core.contract.fields import Field
+from primabench_core.spec.frozen import FrozenMapping
+
+RESERVED_PARAMETERS = frozenset({"shards", "duplicates", "ci", "seed", "partial", "device"})
+"""Arguments of ``pb.score``; no metric parameter may be called so."""
+
+
+def _alternatives(value: tuple[Field | tuple[Field, ...], ...]) -> tuple[tuple[Field, ...], ...]:
+    return tuple((item,) if isinstance(item, Field) else tuple(item) for item in value)
+
+
+@frozen
+class Parameter:
+    """A parameter of a metric: its default and what it may be."""
+
+    name: str = field()
+    default: Any = field()
+    doc: str = ""
+    choices: tuple[Any, ...] = field(default=(), kw_only=True)
+    """Allowed values; empty if any value of a kind in ``kinds`` is allowed."""
+    kinds: tuple[type, ...] = field(default=(), kw_only=True)
+    """Allowed types when ``choices`` is empty; an int is accepted where float is named, a bool never is unless named."""
+    low: float | None = field(default=None, kw_only=True)
+    high: float | None = field(default=None, kw_only=True)
+
+    @name.validator
+    def _check_name(self, _: object, value: str) -> None:
+        if value in RESERVED_PARAMETERS or not value.isidentifier():
+            raise ValueError(f"parameter name {value!r} is reserved or not an identifier")
+
+
+@frozen
+class Interval:
+    """How an interval is made for a metric."""
+
+    method: Literal["units", "blocks", "none"] = field(
+        default="units", validator=validators.in_(("units", "blocks", "none"))
+    )
+    """``units``: resample independent units; ``blocks``: resample 256 hashed blocks; ``none``: see ``reason``."""
+    reason: str = ""
+    """Why there is no interval; required with ``none``."""
+
+    def __attrs_post_init__(self) -> None:
+        if self.method == "none" and not self.reason:
+            raise ValueError("an interval of method 'none' needs a reason")
+
+
+@frozen(kw_only=True)
+class MetricSpec:
+    """A metric: name, version, direction, inputs, parameters, and where its function lives.
+
+    The function named by ``compute`` is called as ``compute(state, **params)`` and returns a float or an
+    :class:`~primabench_core.spec.outcome.Outcome`. ``state`` is a
+    :class:`~primabench_core.state.rows.Rows` or a :class:`~primabench_core.state.counts.Counts`.
+    """
+
+    name: str
+    """Canonical name; the entry-point name in group ``primabench.metrics``."""
+    summary: str
+    """One line for tables and cards."""
+    compute: str
+    """``package.module:function``, resolved when the metric runs."""
+    prediction: tuple[tuple[Field, ...], ...] = field(converter=_alternatives)
+    """Fields needed of the prediction; a tuple in a place lists alternatives, the first one present is used."""
+    truth: tuple[tuple[Field, ...], ...] = field(converter=_alternatives)
+    """Fields needed of the solution."""
+    version: str = "1"
+    """Changes with the formula, a default, or the behaviour of a reference library."""
+    direction: Literal["higher", "lower", "info"] = "higher"
+    low: float | None = None
+    """Smallest possible value, None if unbounded."""
+    high: float | None = None
+    """Largest possible value, None if unbounded."""
+    optimum: float | None = None
+    """Value of a perfect prediction; by default the better end of the range."""
+    state: Literal["rows", "counts"] = "rows"
+    """``counts``: a table of truth label x predicted label; ``rows``: aligned arrays."""
+    parameters: tuple[Parameter, ...] = field(default=(), converter=tuple)
+    canonical: Mapping[str, Mapping[str, Any]] = field(factory=dict, converter=FrozenMapping)
+    """Canonical names that mean this metric with fixed parameters: ``{"macro_recall": {"average": "macro"}}``."""
+    fixed: Mapping[str, Any] = field(factory=dict, converter=FrozenMapping)
+    """Set by :meth:`variant`: the parameters that ``name`` fixes."""
+    base: str = ""
+    """Set by :meth:`variant`: name of the metric that this one is a variant of."""
+    check: str = ""
+    """``package.module:function``, called as ``check(fields, classes, params)`` before any row is scored, with the
+    names of the chosen fields and the classes (or None); returns violations."""
+    interval: Interval = Interval()
+    paired_test: Literal["bootstrap", "delong", "mcnemar", "wilcoxon"] = "bootstrap"
+    """Test that ``pb.compare`` uses for two models on the same units."""
+    reproducibility: Literal["exact", "tolerance"] = "exact"
+    rtol: float = 0.0
+    """Relative tolerance of a ``tolerance`` metric."""
+    atol: float = 0.0
+    references: tuple[str, ...] = field(default=(), converter=tuple)
+    """Papers and DOIs of the formula."""
+    libraries: tuple[str, ...] = field(default=(), converter=tuple)
+    """Distributions whose version enters the result because the value depends on them."""
+    api: int = 1
+    """Plugin API version that this value was written for."""
+
+    def __attrs_post_init__(self) -> None:
+        if self.reproducibility == "tolerance" and not (self.rtol or self.atol):
+            raise ValueError(f"metric {self.name!r} is of tolerance kind and must give rtol or atol")
+
+    def variant(self, name: str, **changes: Any) -> MetricSpec:
+        """The metric under one of its canonical names, with the parameters fixed that the name stands for.
+
+        Raises:
+            KeyError: the name is not declared in ``canonical``.
+        """
+        return evolve(self, name=name, base=self.base or self.name, fixed=dict(self.canonical[name]), **changes)
+
+    @property
+    def best(self) -> float | None:
+        """Value of a perfect prediction, None if unknown."""
+        if self.optimum is not None:
+            return self.optimum
+        return {"higher": self.high, "lower": self.low, "info": None}[self.direction]

@@ -1,0 +1,1 @@
+"""The mergeable states, the one home of distributed arithmetic."""
