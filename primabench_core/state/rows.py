@@ -92,11 +92,11 @@ class Rows:
         """The rows at these positions (repeats allowed), as a new view with nothing shared."""
 
         def pick(columns: Mapping[str, Column]) -> dict[str, Column]:
-            return {k: c.take(positions) if isinstance(c, Labels | Ragged) else c[positions] for k, c in columns.items()}
+            return {
+                k: c.take(positions) if isinstance(c, Labels | Ragged) else c[positions] for k, c in columns.items()
+            }
 
-        return Rows(
-            len(positions), pick(self.prediction), pick(self.truth), self.coords, self.classes, self.n_excluded
-        )
+        return Rows(len(positions), pick(self.prediction), pick(self.truth), self.coords, self.classes, self.n_excluded)
 
     def counts(self, truth: str, prediction: str) -> Counts:
         """How often each class of a truth field meets each class of a predicted field; made once.
