@@ -1,1 +1,1 @@
-
+"""The ``primabench`` command: a thin shell over the public functions."""

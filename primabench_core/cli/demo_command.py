@@ -1,0 +1,139 @@
+"""``primabench demo``: from install to scores of real cells, a table and a report, without any network."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from primabench_core.cli.output import console, write, write_json
+
+if TYPE_CHECKING:
+    from primabench_core.result.eval_result import EvalResult
+
+SHARD = 64
+"""Rows of a batch; small, so that even this small data set arrives in several."""
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = (
+        "Build the bundled data set, let every baseline predict, stream the predictions in shuffled shards as a "
+        "training loop would, and write the results and a report."
+    )
+    parser.add_argument("--task", default="cell_type_annotation", help="task to show (default: cell_type_annotation)")
+    parser.add_argument("--dataset", help="publication/slug@version; default: the task's own")
+    parser.add_argument("--output", default="primabench-demo", metavar="FOLDER", help="where results are written")
+    parser.add_argument("--store", help="store to use; overrides PRIMABENCH_STORE")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the baselines (default 0)")
+    parser.add_argument("--json", action="store_true", help="print paths and scores as JSON")
+
+
+def run(args: Namespace) -> int:
+    """Run the demo and return 0, or 1 if a metric failed."""
+    from primabench_core.cli.evaluate_command import _build_if_missing
+    from primabench_core.discovery import listing, registry
+    from primabench_core.result.report import write_report
+
+    task = registry.load("task", args.task)
+    dataset = args.dataset or task.default_dataset
+    say = (lambda text: None) if args.json else write
+    say(f"1. data      {dataset}")
+    _build_if_missing(dataset, args.store, quiet=True)
+    folder = Path(args.output)
+    folder.mkdir(parents=True, exist_ok=True)
+    names = listing.list_baselines(task=args.task)
+    say(f"2. baselines {', '.join(names)}")
+    results: dict[str, EvalResult] = {}
+    for name, result in _progress(_scores(args.task, dataset, names, args.seed, args.store), len(names), args.json):
+        results[name] = result
+        result.save(folder / f"{name}.json", overwrite=True)
+    ordered = _ordered(results, task.primary)
+    report = folder / "report.html"
+    write_report(ordered, report, title=f"{task.title}: baselines on {dataset}")
+    if args.json:
+        write_json({"report": str(report.resolve()), "scores": {n: dict(r.scores) for n, r in results.items()}})
+    else:
+        say("3. scores")
+        console().print(_table(ordered, task.primary))
+        say(f"4. report    {report.resolve().as_uri()}")
+        say(f"   results   {len(results)} JSON files in {folder.resolve()}")
+    return 1 if any(m.status == "failed" for r in results.values() for m in r) else 0
+
+
+def _scores(
+    task: str, dataset: str, names: tuple[str, ...], seed: int, store: str | None
+) -> Iterator[tuple[str, EvalResult]]:
+    from primabench_core.discovery import registry
+    from primabench_core.evaluation.baselines import predict_baseline
+    from primabench_core.evaluation.oracle import evaluate_oracle
+
+    for name in names:
+        labels = {"model_name": f"{name} (baseline)"}
+        if registry.load("baseline", f"{task}|{name}").oracle:
+            yield (
+                name,
+                evaluate_oracle(task, name, dataset=dataset, metrics=None, ci=0.95, seed=seed, labels=labels, store=store),
+            )
+            continue
+        predictions = predict_baseline(task, name, dataset=dataset, seed=seed, store=store)
+        yield name, _stream(task, dataset, predictions, seed, labels, store)
+
+
+def _stream(
+    task: str, dataset: str, predictions: Any, seed: int, labels: dict[str, str], store: str | None
+) -> EvalResult:
+    """Feed predictions in shuffled shards, as the loop of a user's model would."""
+    import numpy as np
+
+    from primabench_core.evaluation.evaluation import Evaluation
+
+    run = Evaluation(task=task, dataset=dataset, seed=seed, labels=labels, store=store)
+    order = np.random.default_rng(seed).permutation(predictions.n)
+    for start in range(0, predictions.n, SHARD):
+        run.update(predictions=predictions.select(order[start : start + SHARD]))
+    return run.compute(ci=0.95)
+
+
+def _progress(items: Iterator[tuple[str, EvalResult]], total: int, quiet: bool) -> Iterator[tuple[str, EvalResult]]:
+    from rich.progress import Progress
+
+    out = console(stderr=True)
+    with Progress(console=out, transient=True, disable=quiet or not out.is_terminal) as bar:
+        job = bar.add_task("baselines predict and are scored", total=total)
+        for item in items:
+            bar.advance(job)
+            yield item
+
+
+def _ordered(results: dict[str, EvalResult], primary: str) -> list[EvalResult]:
+    def key(result: EvalResult) -> tuple[bool, float]:
+        value = result.scores[primary]
+        sign = -1.0 if result[primary].direction == "higher" else 1.0
+        return (value is None, 0.0 if value is None else sign * value)
+
+    return sorted(results.values(), key=key)
+
+
+def _table(results: list[EvalResult], primary: str) -> Any:
+    from rich.table import Table
+
+    columns = [primary, *[m for m in results[0].scores if m != primary]][:4]
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("baseline", no_wrap=True)
+    for column in columns:
+        table.add_column(column.replace("_", " "), justify="right")
+    for result in results:
+        cells = [_cell(result[c]) for c in columns]
+        table.add_row(str(result.labels.get("model_name", "")).removesuffix(" (baseline)"), *cells)
+    return table
+
+
+def _cell(metric: Any) -> str:
+    if metric.value is None:
+        return str(metric.reason)
+    interval = metric.interval
+    if interval is None or interval.low is None or interval.high is None:
+        return f"{metric.value:.3f}"
+    return f"{metric.value:.3f} [{interval.low:.2f}, {interval.high:.2f}]"

@@ -1,0 +1,48 @@
+"""``primabench doctor``: the state of the installation; exit code 1 if something is wrong."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from primabench_core.cli.output import console, write_json
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = "Load every plugin in isolation and say what is broken, why, and what to type next."
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(args: Namespace) -> int:
+    """Diagnose and return 0 if all is well, else 1."""
+    from primabench_core.cli.show_command import plain
+    from primabench_core.discovery.doctor import diagnose
+
+    report = diagnose()
+    bad = [r for r in report.records if r.status not in ("ok", "disabled")]
+    if args.json:
+        write_json(plain(report))
+        return 1 if bad else 0
+    from rich.table import Table
+    from rich.text import Text
+
+    out = console()
+    facts = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    facts.add_column(style="dim", no_wrap=True)
+    facts.add_column(overflow="fold")
+    for name, value in report.facts.items():
+        facts.add_row(name, Text(str(value)))
+    out.print(facts)
+    table = Table(title="plugins", title_justify="left", box=None, padding=(0, 2, 0, 0))
+    for column in ("kind", "name", "distribution", "status"):
+        table.add_column(column, overflow="fold")
+    for r in report.records:
+        style = {"ok": "green", "disabled": "dim"}.get(r.status, "bold red")
+        table.add_row(r.kind, r.name, f"{r.distribution} {r.version}", Text(r.status, style=style))
+    out.print(table)
+    for r in bad:
+        out.print(Text(f"{r.status}: {r.kind} {r.name} of {r.distribution} {r.version}: {r.detail}", style="red"))
+        if r.remedy:
+            out.print(Text(f"  Next: {r.remedy}"))
+    out.print(Text(f"{len(bad)} of {len(report.records)} plugin entries need attention." if bad else "All is well."))
+    return 1 if bad else 0

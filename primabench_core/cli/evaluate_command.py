@@ -1,0 +1,168 @@
+"""``primabench evaluate``: score a file of predictions, or a baseline."""
+
+from __future__ import annotations
+
+import re
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from primabench_core.cli.output import console, write
+
+if TYPE_CHECKING:
+    from primabench_core.result.eval_result import EvalResult
+
+REQUIREMENT = re.compile(r"^(?P<metric>[^<>=]+?)\s*(?P<sign>>=|<=)\s*(?P<bound>[-+0-9.eE]+)$")
+
+
+def configure(parser: ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.description = (
+        "Score predictions of a task. Files: .zarr .h5ad .parquet .csv .tsv .npz; the id of a row stands in the index "
+        "or in a column `id`. The result is printed and, with --output, written as JSON."
+    )
+    parser.add_argument("--task", required=True, help="name of the task")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--predictions", metavar="FILE", help="file with one row a unit")
+    what.add_argument("--baseline", metavar="NAME", help="score a baseline of the task instead")
+    parser.add_argument("--dataset", help="publication/slug@version; default: the task's own")
+    parser.add_argument("--metrics", help="names, separated by commas; default: the task's panel")
+    parser.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help="column of a field")
+    parser.add_argument("--ci", default="0.95", help="level of the intervals, or `none` (default 0.95)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of baselines and probes (default 0)")
+    parser.add_argument("--partial", action="store_true", help="allow units without a prediction; coverage is reported")
+    parser.add_argument("--label", action="append", default=[], metavar="KEY=TEXT", help="remark kept in the result")
+    parser.add_argument("--require", action="append", default=[], metavar="METRIC>=X", help="fail (exit 1) unless met")
+    parser.add_argument("--build", action="store_true", help="build the dataset first if it is missing")
+    parser.add_argument("--store", help="store to read; overrides PRIMABENCH_STORE")
+    parser.add_argument("--output", metavar="FILE", help="write the result as JSON")
+    parser.add_argument("--force", action="store_true", help="replace an existing output file")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def run(args: Namespace) -> int:
+    """Evaluate and return 0, or 1 if a metric failed or a requirement is not met."""
+    from primabench_core.discovery import registry
+    from primabench_core.errors import UsageError
+
+    requirements = [_requirement(text) for text in args.require]
+    ci = _level(args.ci)
+    labels = dict(_pair(text, "--label") for text in args.label)
+    if args.output and Path(args.output).exists() and not args.force:
+        raise UsageError(f"{args.output} exists.", remedy="choose another --output, or add --force")
+    task = registry.load("task", args.task)
+    dataset = args.dataset or task.default_dataset
+    if args.build:
+        _build_if_missing(dataset, args.store, quiet=args.json)
+    metrics = [m.strip() for m in args.metrics.split(",")] if args.metrics else None
+    result = _score(args, dataset, metrics, ci, labels)
+    unknown = [r["metric"] for r in requirements if r["metric"] not in result.scores]
+    if unknown:
+        from primabench_core.errors import UnknownNameError
+
+        raise UnknownNameError("metric", unknown[0], result.scores, remedy="require a metric that is in the panel")
+    if args.output:
+        result.save(Path(args.output), overwrite=args.force)
+    unmet = [text for r in requirements if (text := _unmet(r, result))]
+    if args.json:
+        write(result.to_json())
+    else:
+        console().print(result)
+        if args.output:
+            write(f"written to {args.output}")
+    for text in unmet:
+        console(stderr=True).print(text, style="bold red", markup=False)
+    failed = any(m.status == "failed" for m in result)
+    return 1 if unmet or failed else 0
+
+
+def read_for_task(task: str, path: str, mapping: list[str]) -> Any:
+    """Predictions of a file, with the fields that the task's contract names."""
+    from primabench_core.discovery import registry
+    from primabench_core.store.prediction_files import read_predictions
+
+    contract = registry.load("task", task).contract
+    return read_predictions(path, contract, dict(_pair(text, "--map") for text in mapping))
+
+
+def _score(
+    args: Namespace, dataset: str, metrics: list[str] | None, ci: float | None, labels: dict[str, str]
+) -> EvalResult:
+    from primabench_core.discovery import registry
+    from primabench_core.evaluation.oneshot import evaluate
+
+    options = {
+        "dataset": dataset,
+        "metrics": metrics,
+        "ci": ci,
+        "seed": args.seed,
+        "labels": labels,
+        "store": args.store,
+    }
+    if args.predictions is not None:
+        predictions = read_for_task(args.task, args.predictions, args.map)
+        return evaluate(args.task, predictions, partial=args.partial, **options)
+    labels.setdefault("model_name", f"{args.baseline} (baseline)")
+    if registry.load("baseline", f"{args.task}|{args.baseline}").oracle:
+        from primabench_core.evaluation.oracle import evaluate_oracle
+
+        return evaluate_oracle(args.task, args.baseline, **options)
+    from primabench_core.evaluation.baselines import predict_baseline
+
+    predictions = predict_baseline(args.task, args.baseline, dataset=dataset, seed=args.seed, store=args.store)
+    return evaluate(args.task, predictions, partial=args.partial, **options)
+
+
+def _build_if_missing(dataset: str, store: str | None, *, quiet: bool) -> None:
+    from primabench_core.cli.build_command import build
+    from primabench_core.errors import VersionExistsError
+
+    try:
+        build(dataset, store, quiet=quiet)
+    except VersionExistsError:
+        return
+
+
+def _pair(text: str, option: str) -> tuple[str, str]:
+    from primabench_core.errors import UsageError
+
+    key, sign, value = text.partition("=")
+    if not sign or not key.strip() or not value.strip():
+        raise UsageError(f"{option} {text!r} is not of the form KEY=VALUE.")
+    return key.strip(), value.strip()
+
+
+def _level(text: str) -> float | None:
+    from primabench_core.errors import UsageError
+
+    if text.lower() == "none":
+        return None
+    try:
+        level = float(text)
+    except ValueError:
+        level = 0.0
+    if not 0.0 < level < 1.0:
+        raise UsageError(f"--ci {text!r} is neither a level between 0 and 1 nor `none`.")
+    return level
+
+
+def _requirement(text: str) -> dict[str, Any]:
+    from primabench_core.errors import UsageError
+
+    match = REQUIREMENT.match(text.strip())
+    try:
+        bound = float(match["bound"]) if match else float("nan")
+    except ValueError:
+        bound = float("nan")
+    if match is None or bound != bound:
+        raise UsageError(f"--require {text!r} is not of the form METRIC>=NUMBER or METRIC<=NUMBER.")
+    return {"metric": match["metric"].strip(), "sign": match["sign"], "bound": bound, "text": text}
+
+
+def _unmet(requirement: dict[str, Any], result: EvalResult) -> str:
+    """Why a requirement is not met; empty if it is. A value that does not exist meets nothing."""
+    value = result.scores[requirement["metric"]]
+    if value is None:
+        return f"required {requirement['text']}, but it has no value: {result[requirement['metric']].reason}"
+    met = value >= requirement["bound"] if requirement["sign"] == ">=" else value <= requirement["bound"]
+    return "" if met else f"required {requirement['text']}, got {value:.6g}"

@@ -1,0 +1,39 @@
+"""How commands print: JSON for programs, plain columns where starting fast matters, rich tables elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+
+def write(text: str = "") -> None:
+    """One line to standard output."""
+    sys.stdout.write(f"{text}\n")
+
+
+def write_json(value: Any) -> None:
+    """A value as JSON with sorted keys, for a program to read."""
+    import json
+
+    write(json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False))
+
+
+def write_columns(rows: Sequence[Sequence[str]], header: Sequence[str]) -> None:
+    """A table of plain text; rich would cost half of the start-up budget of ``list``."""
+    table = [list(header), *[list(row) for row in rows]]
+    widths = [max(len(row[i]) for row in table) for i in range(len(header))]
+    for number, row in enumerate(table):
+        write("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        if number == 0:
+            write("  ".join("-" * width for width in widths))
+
+
+def console(*, stderr: bool = False) -> Console:
+    """A rich console; narrow terminals and pipes are honoured."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, highlight=False)

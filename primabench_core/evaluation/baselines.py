@@ -1,0 +1,57 @@
+"""Runs the model-free predictors that ship with a task."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from primabench_core.errors import MetricError, UsageError
+
+if TYPE_CHECKING:
+    from primabench_core.contract.evaldata import EvalData
+
+
+def predict_baseline(
+    task: str, name: str, *, dataset: str | None = None, seed: int = 0, store: str | None = None
+) -> EvalData:
+    """Predictions of a baseline for the test units of a task.
+
+    Args:
+        task: Name of the task.
+        name: Name of the baseline, such as ``majority``.
+        dataset: ``publication/slug@version``; by default the task's own.
+        seed: Seed of its random steps.
+        store: Store to read the data from; by default ``PRIMABENCH_STORE``.
+
+    Raises:
+        UsageError: the baseline is an oracle, whose predictions never leave the runner.
+        MetricError: the baseline raised.
+
+    Example:
+        >>> predict_baseline("cell_type_annotation", "majority").n  # doctest: +SKIP
+        210
+    """
+    from primabench_core.discovery import registry
+    from primabench_core.store.access import fetch_data, fetch_test, load
+
+    spec = registry.load("baseline", f"{task}|{name}")
+    if spec.oracle:
+        raise UsageError(
+            f"Baseline {name!r} knows the solution; its predictions are scored inside the runner and never returned.",
+            remedy=f"primabench evaluate --task {task} --baseline {name}",
+        )
+    function = registry.resolve(spec.predict, owner=registry.distribution_of("baseline", f"{task}|{name}")[0])
+    task_spec = registry.load("task", task)
+    if task_spec.supervised:
+        train_path, test_path = fetch_data(task, dataset=dataset, store=store)
+        train = load(train_path, task=task, split="train")
+    else:
+        test_path, train = fetch_test(task, dataset=dataset, store=store), None
+    test = load(test_path, task=task, split="test")
+    try:
+        predictions: EvalData = function(train, test, seed=seed)
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        raise MetricError(
+            f"Baseline {name!r} of task {task!r} failed: {type(error).__name__}: {error}",
+            remedy="primabench doctor",
+        ) from error
+    return predictions
