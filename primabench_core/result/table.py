@@ -1,0 +1,90 @@
+"""A result on the terminal: one row a metric, in 80 columns."""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import TYPE_CHECKING
+
+from primabench_core.result.numeral import numeral
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from primabench_core.result.eval_result import EvalResult
+    from primabench_core.result.metric_result import MetricResult
+
+ARROWS = {"higher": "↑", "lower": "↓", "info": "·"}
+"""Which way is better."""
+
+
+def result_table(result: EvalResult) -> Table:
+    """A rich table of a result: metric, value, interval, n, and why a value is missing."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(
+        box=box.SIMPLE_HEAD, title=Text(_title(result)), title_justify="left", caption=Text(_caption(result)),
+        caption_justify="left", title_style="bold", pad_edge=False,
+    )  # fmt: skip
+    level = next((r.interval.level for r in result if r.interval), None)
+    table.add_column("metric", overflow="fold")
+    table.add_column("value", justify="right", no_wrap=True)
+    if level is not None:
+        table.add_column(f"{level * 100:g} % interval", no_wrap=True)
+    table.add_column("n", justify="right", no_wrap=True)
+    remarks = [_remark(r) for r in result]
+    if any(remarks):
+        table.add_column("remark", overflow="fold", style="dim")
+    for key, found, remark in zip(result.keys(), result, remarks, strict=True):
+        name = Text.assemble(Text(key), (f" {ARROWS[found.direction]}", "dim"))
+        row = [name, Text(numeral(found.value), style="bold" if found.value is not None else "dim")]
+        if level is not None:
+            row.append(Text(_ends(found)))
+        row.append(Text("" if found.n is None else f"{found.n:,}"))
+        table.add_row(*row, *([Text(remark)] if any(remarks) else []))
+    return table
+
+
+def as_text(result: EvalResult, width: int = 80) -> str:
+    """The table as plain text."""
+    from rich.console import Console
+
+    out = StringIO()
+    Console(file=out, width=width, color_system=None, force_terminal=False, legacy_windows=False).print(
+        result_table(result)
+    )
+    return "\n".join(line.rstrip() for line in out.getvalue().strip("\n").splitlines())
+
+
+def _title(result: EvalResult) -> str:
+    where = " on ".join(part for part in (result.task, result.dataset) if part)
+    made = "SYNTHETIC DATA · " if result.synthetic else ""
+    return f"{made}{result.model}: {where}" if where else f"{made}{result.model}"
+
+
+def _caption(result: EvalResult) -> str:
+    covered = "" if result.coverage == 1 else f" · {result.coverage:.1%} of them predicted"
+    units = f"{result.n_units:,} {result.unit}{'' if result.n_units == 1 else 's'}"
+    return f"{units}{covered} · scores {result.scores_hash[:12]}"
+
+
+def _ends(result: MetricResult) -> str:
+    if result.interval is None or result.interval.low is None:
+        return ""
+    return str(result.interval)
+
+
+def _remark(result: MetricResult) -> str:
+    parts = []
+    if result.value is None:
+        parts.append(f"{result.status}: {result.reason}")
+    elif result.interval is not None and result.interval.low is None:
+        parts.append(f"no interval: {result.interval.reason}")
+    if result.n_undefined:
+        parts.append(f"{result.n_undefined} undefined")
+    if result.value is None and result.mean_over_defined is not None:
+        parts.append(f"mean over defined {numeral(result.mean_over_defined)}")
+    parts += [f"{count:,} left out: {why}" for why, count in result.n_excluded.items() if count]
+    parts += result.flags
+    return "; ".join(parts)
