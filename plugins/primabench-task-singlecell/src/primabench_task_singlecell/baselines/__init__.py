@@ -1,0 +1,1 @@
+"""Model-free predictors, resolved by name when they run."""

@@ -1,0 +1,1 @@
+"""Made cells for offline trials: the same bytes on every machine."""

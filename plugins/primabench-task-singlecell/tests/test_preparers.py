@@ -1,0 +1,127 @@
+"""Splits: disjoint, complete, every type on both sides, test cells censored, wrong lists refused."""
+
+from __future__ import annotations
+
+from collections import Counter
+from importlib import resources
+
+import numpy as np
+import pytest
+from primabench_task_singlecell.preparers import annotation, clustering
+from primabench_task_singlecell.specs.annotation import PREPARE_PBMC68K, PREPARE_SYNTHETIC
+
+from primabench_core import CorruptDataError, EvalData
+
+
+class Reader:
+    """Stands in for the store: one artifact and one id list."""
+
+    def __init__(self, cells: EvalData, lists: dict[str, tuple[str, ...]] | None = None) -> None:
+        self._cells, self._lists = cells, lists or {}
+
+    def artifact(self, view: str, name: str) -> EvalData:
+        assert (view, name) == ("labelled", "cells")
+        return self._cells
+
+    def id_list(self) -> dict[str, tuple[str, ...]]:
+        return self._lists
+
+
+def _shipped(reference: str) -> dict[str, tuple[str, ...]]:
+    package, _, path = reference.partition(":")
+    lines = resources.files(package).joinpath(path).read_text("utf-8").splitlines()
+    pairs = [line.split("\t") for line in lines]
+    return {s: tuple(i for i, split in pairs if split == s) for s in ("train", "test")}
+
+
+def _missing(label: object) -> np.ndarray:
+    return np.asarray([value is None for value in np.asarray(label[:], object)])  # type: ignore[index]
+
+
+def test_annotation_holds_out_donor_d3_and_hides_its_types(cells: EvalData) -> None:
+    splits = annotation.prepare(Reader(cells, _shipped(PREPARE_SYNTHETIC.id_list)))
+    assert set(np.asarray(splits.train.fields["donor"][:])) == {"d1", "d2"}
+    assert set(np.asarray(splits.test.fields["donor"][:])) == {"d3"}
+    assert not set(splits.train.ids) & set(splits.test.ids)
+    assert len(splits.train.ids) + len(splits.test.ids) == cells.n
+    assert not _missing(splits.train.fields["label"]).any()
+    assert _missing(splits.test.fields["label"]).all()
+    assert list(splits.solution.ids) == list(splits.test.ids)
+
+
+def test_types_stay_with_their_cells(cells: EvalData) -> None:
+    truth = dict(zip(cells.ids, cells.fields["label"][:], strict=True))
+    splits = annotation.prepare(Reader(cells, _shipped(PREPARE_SYNTHETIC.id_list)))
+    for part in (splits.train, splits.solution):
+        assert dict(zip(part.ids, part.fields["label"][:], strict=True)) == {i: truth[i] for i in part.ids}
+    assert set(splits.solution.fields) == {"label"}
+    assert splits.solution.coords["classes"] == tuple(sorted(set(truth.values())))
+
+
+def test_public_splits_carry_everything_but_the_answer(cells: EvalData) -> None:
+    splits = annotation.prepare(Reader(cells, _shipped(PREPARE_SYNTHETIC.id_list)))
+    whole = dict(zip(cells.ids, np.asarray(cells.fields["expression"][:]), strict=True))
+    for part in (splits.train, splits.test):
+        assert part.coords["genes"] == cells.coords["genes"]
+        for i, row in zip(part.ids, np.asarray(part.fields["expression"][:]), strict=True):
+            assert np.array_equal(row, whole[i])
+
+
+@pytest.mark.parametrize(
+    ("train", "test", "problem"),
+    [
+        (("a", "b", "c"), ("c", "d"), "both splits"),
+        (("a", "b", "e"), ("c", "d"), "not in the dataset"),
+        (("a", "b"), ("c",), "in no split"),
+        (("a", "b", "b"), ("c", "d"), "twice"),
+        ((), ("a", "b", "c", "d"), "no cell of type"),
+        (("a", "c"), ("b", "d"), "no cell of type y"),
+    ],
+)
+def test_a_list_that_does_not_fit_is_refused(train: tuple[str, ...], test: tuple[str, ...], problem: str) -> None:
+    few = EvalData({"label": np.asarray(["x", "x", "y", "x"], object)}, ids=[*"abcd"])
+    with pytest.raises(CorruptDataError, match=problem):
+        annotation.prepare(Reader(few, {"train": train, "test": test}))
+
+
+def test_a_cell_without_a_type_is_refused() -> None:
+    few = EvalData({"label": np.asarray(["x", None], object)}, ids=["a", "b"])
+    for prepare in (annotation.prepare, clustering.prepare):
+        with pytest.raises(CorruptDataError, match="no type"):
+            prepare(Reader(few, {"train": ("a",), "test": ("b",)}))
+
+
+def test_cells_without_labels_are_refused() -> None:
+    with pytest.raises(CorruptDataError, match="label"):
+        clustering.prepare(Reader(EvalData({"expression": np.eye(2)}, ids=["a", "b"])))
+
+
+def test_clustering_gives_every_cell_once_and_no_type(cells: EvalData) -> None:
+    splits = clustering.prepare(Reader(cells))
+    assert splits.train is None
+    assert list(splits.test.ids) == list(cells.ids)
+    assert _missing(splits.test.fields["label"]).all()
+    assert splits.test.coords["classes"] == ("alpha", "beta", "delta", "gamma")
+    assert list(splits.solution.fields["label"][:]) == list(cells.fields["label"][:])
+
+
+def test_pbmc68k_list_holds_out_half_of_each_type() -> None:
+    lists = _shipped(PREPARE_PBMC68K.id_list)
+    assert (len(lists["train"]), len(lists["test"])) == (353, 347)
+    assert len({*lists["train"], *lists["test"]}) == 700
+    assert all(list(ids) == sorted(ids) for ids in lists.values())
+
+
+def test_lists_are_what_the_script_makes(make_split) -> None:
+    pytest.importorskip("scanpy", reason="the cells of pbmc68k_reduced are a file of the scanpy package")
+    assert make_split.main(["--check"]) == 0
+
+
+def test_stratified_split_takes_the_lower_half_of_each_type(make_split) -> None:
+    ids, types = [f"c{i}" for i in range(13)], ["a"] * 7 + ["b"] * 6
+    splits = make_split.stratified(ids, types)
+    tested = Counter(t for i, t in zip(ids, types, strict=True) if splits[i] == "test")
+    assert tested == {"a": 3, "b": 3}
+    shuffled = [ids[i] for i in np.random.default_rng(0).permutation(13)]
+    assert make_split.stratified(shuffled, [types[ids.index(i)] for i in shuffled]) == splits
+    assert make_split.stratified(ids, types, seed=2) != splits
