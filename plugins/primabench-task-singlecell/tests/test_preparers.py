@@ -20,7 +20,7 @@ class Reader:
         self._cells, self._lists = cells, lists or {}
 
     def artifact(self, view: str, name: str) -> EvalData:
-        assert (view, name) == ("labelled", "cells")
+        assert (view, name) == ("labelled", "data")
         return self._cells
 
     def id_list(self) -> dict[str, tuple[str, ...]]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from primabench_core import CorruptDataError, EvalData
 
-VIEW, ARTIFACT = "labelled", "cells"
+VIEW, ARTIFACT = "labelled", "data"
 """The recipe's private, uncensored copy: ``expression``, ``label``, coordinates ``genes`` and ``classes``."""
 LABEL = "label"
 

@@ -38,8 +38,10 @@ def _artifacts(drawn: SyntheticCells) -> tuple[Artifact, ...]:
         coords={"genes": drawn.genes, "classes": classes},
     )
     attributes = {"synthetic": True, "expression": "log(1 + count), natural logarithm"}
+    columns = {"expression": "genes"}
+    hidden, answers = censored(cells, classes), solution_of(cells, types, classes)
     return (
-        Artifact(VIEW, ARTIFACT, cells, private=True, attributes=attributes),
-        Artifact("censored", ARTIFACT, censored(cells, classes), attributes=attributes),
-        Artifact("solution", ARTIFACT, solution_of(cells, types, classes), private=True, attributes=attributes),
+        Artifact(view=VIEW, name=ARTIFACT, data=cells, private=True, attributes=attributes, columns=columns),
+        Artifact(view="censored", name=ARTIFACT, data=hidden, attributes=attributes, columns=columns),
+        Artifact(view="solution", name=ARTIFACT, data=answers, private=True, attributes={"synthetic": True}),
     )
