@@ -83,9 +83,9 @@ def __getattr__(name: str) -> Any:
 
         value = getattr(import_module(f"primabench_core.{_HOMES[name]}"), name)
     elif name in _EXTENSIONS:
-        from primabench_core.discovery.extensions import load_extension
+        from primabench_core.discovery.extensions import forward
 
-        value = load_extension(name, _EXTENSIONS[name])
+        value = forward(name, _EXTENSIONS[name])  # a call loads the plugin; looking at the name never fails
     else:
         raise AttributeError(f"module 'primabench_core' has no attribute {name!r}")
     globals()[name] = value

@@ -26,8 +26,9 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """List and return the exit code."""
-    from primabench_core.discovery import names
+    from primabench_core.discovery import listing, names
 
+    listing.refuse_unsound()
     if args.kind == "plugins":
         return _list_plugins(args.json)
     records = [r for r in names.records(KINDS[args.kind]) if r.status != "disabled"]

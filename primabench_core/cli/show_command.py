@@ -58,6 +58,8 @@ def plain(value: Any) -> Any:
         return {a.name.lstrip("_"): plain(getattr(value, a.name)) for a in attrs.fields(type(value))}
     if isinstance(value, Mapping):
         return {str(k): plain(v) for k, v in value.items()}
+    if hasattr(value, "_asdict"):  # a named tuple, such as a record of discovery
+        return {k: plain(v) for k, v in value._asdict().items()}
     if isinstance(value, tuple | list | frozenset | set):
         return [plain(v) for v in value]
     if isinstance(value, type):
