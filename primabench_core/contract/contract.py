@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal
 
 from attrs import field, frozen
 
 from primabench_core.contract.fields import Field
+
+
+# not `tuple` itself: type checkers cannot solve the type variable of a generic converter
+def _fields(value: Iterable[Field]) -> tuple[Field, ...]:
+    return tuple(value)
+
+
+def _names(value: Iterable[str]) -> tuple[str, ...]:
+    return tuple(value)
 
 
 @frozen(kw_only=True)
@@ -19,9 +29,9 @@ class Contract:
         'label'
     """
 
-    prediction: tuple[Field, ...] = field(converter=tuple)
+    prediction: tuple[Field, ...] = field(converter=_fields)
     """Fields that a prediction carries. Others are refused, except ``ignored``."""
-    solution: tuple[Field, ...] = field(converter=tuple)
+    solution: tuple[Field, ...] = field(converter=_fields)
     """Fields of the private truth."""
     missing: Literal["error", "partial"] | float = "error"
     """A unit that was never predicted: an error at compute, allowed (with its coverage), or this value."""
@@ -33,7 +43,7 @@ class Contract:
     """Rows have ids of their own and name their unit in the field ``unit``."""
     unknown_labels: Literal["count", "refuse"] = "count"
     """A predicted class outside the vocabulary: counted as an error, or refused."""
-    ignored: tuple[str, ...] = field(default=(), converter=tuple)
+    ignored: tuple[str, ...] = field(default=(), converter=_names)
     """Fields that may come with a prediction and are dropped."""
 
     def __attrs_post_init__(self) -> None:

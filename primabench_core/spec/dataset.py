@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from attrs import field, frozen
+
+from primabench_core.spec.frozen import as_texts
 
 KEY = re.compile(r"^(?P<publication>[a-z0-9_]+)/(?P<slug>[a-z0-9_]+)@(?P<version>\d+\.\d+\.\d+)$")
 """``publication/slug@version``."""
@@ -70,7 +73,7 @@ class DatasetSpec:
     """Where the data were measured first, if another publication than ``publication``."""
     notes: str = ""
     """Markdown for the card: caveats, where the truth is public, leak audit."""
-    citation_urls: tuple[str, ...] = field(default=(), converter=tuple)
+    citation_urls: tuple[str, ...] = field(default=(), converter=as_texts)
     version: str = "1"
     api: int = 1
 
@@ -118,6 +121,10 @@ class Source:
     """Whether anybody can get these bytes (decides how the salt of the solution is drawn)."""
 
 
+def _sources(value: Iterable[Source]) -> tuple[Source, ...]:
+    return tuple(value)
+
+
 @frozen(kw_only=True)
 class RecipeSpec:
     """How a dataset is built. Entry-point group ``primabench.recipes``, name = key.
@@ -129,12 +136,12 @@ class RecipeSpec:
     dataset: str
     build: str
     """``package.module:function``."""
-    sources: tuple[Source, ...] = field(default=(), converter=tuple)
+    sources: tuple[Source, ...] = field(default=(), converter=_sources)
     version: str = "1"
     curator: str = ""
-    history: tuple[str, ...] = field(default=(), converter=tuple)
+    history: tuple[str, ...] = field(default=(), converter=as_texts)
     """Curator history, oldest first: ``date name: what``."""
-    requires: tuple[str, ...] = field(default=(), converter=tuple)
+    requires: tuple[str, ...] = field(default=(), converter=as_texts)
     """Distributions needed to build, named in the install line when absent."""
     api: int = 1
 

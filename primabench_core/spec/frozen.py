@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 V = TypeVar("V")
 
@@ -17,6 +17,7 @@ class FrozenMapping(Mapping[str, V], Generic[V]):
     """
 
     __slots__ = ("_items",)
+    _items: dict[str, V]
 
     def __init__(self, items: Mapping[str, V] | Iterable[tuple[str, V]] = ()) -> None:
         object.__setattr__(self, "_items", dict(items))
@@ -25,7 +26,7 @@ class FrozenMapping(Mapping[str, V], Generic[V]):
         raise AttributeError("a FrozenMapping cannot change")
 
     def __getitem__(self, key: str) -> V:
-        return self._items[key]  # type: ignore[no-any-return]
+        return self._items[key]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._items)
@@ -41,3 +42,17 @@ class FrozenMapping(Mapping[str, V], Generic[V]):
 
     def __reduce__(self) -> tuple[object, ...]:
         return FrozenMapping, (self._items,)
+
+
+# Converters of attrs fields. Not `tuple` or `FrozenMapping` themselves: type checkers cannot solve the type variable of
+# a generic converter, and every plugin author's strict run would report each spec as an error.
+
+
+def as_texts(items: Iterable[str]) -> tuple[str, ...]:
+    """Any texts as a tuple."""
+    return tuple(items)
+
+
+def as_mapping(items: Mapping[str, Any]) -> FrozenMapping[Any]:
+    """A mapping that no longer changes."""
+    return FrozenMapping(items)

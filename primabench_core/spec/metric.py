@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from attrs import evolve, field, frozen, validators
 
 from primabench_core.contract.fields import Field
-from primabench_core.spec.frozen import FrozenMapping
+from primabench_core.spec.frozen import as_mapping, as_texts
 
 RESERVED_PARAMETERS = frozenset({"shards", "duplicates", "ci", "seed", "partial", "device"})
 """Arguments of ``pb.score``; no metric parameter may be called so."""
@@ -28,7 +28,7 @@ class Parameter:
     choices: tuple[Any, ...] = field(default=(), kw_only=True)
     """Allowed values; empty if any value of a kind in ``kinds`` is allowed."""
     kinds: tuple[type, ...] = field(default=(), kw_only=True)
-    """Allowed types when ``choices`` is empty; an int is accepted where float is named, a bool never is unless named."""
+    """Allowed types when ``choices`` is empty; an int passes where float is named, a bool only where bool is."""
     low: float | None = field(default=None, kw_only=True)
     high: float | None = field(default=None, kw_only=True)
 
@@ -52,6 +52,10 @@ class Interval:
     def __attrs_post_init__(self) -> None:
         if self.method == "none" and not self.reason:
             raise ValueError("an interval of method 'none' needs a reason")
+
+
+def _parameters(value: Iterable[Parameter]) -> tuple[Parameter, ...]:
+    return tuple(value)
 
 
 @frozen(kw_only=True)
@@ -84,10 +88,10 @@ class MetricSpec:
     """Value of a perfect prediction; by default the better end of the range."""
     state: Literal["rows", "counts"] = "rows"
     """``counts``: a table of truth label x predicted label; ``rows``: aligned arrays."""
-    parameters: tuple[Parameter, ...] = field(default=(), converter=tuple)
-    canonical: Mapping[str, Mapping[str, Any]] = field(factory=dict, converter=FrozenMapping)
+    parameters: tuple[Parameter, ...] = field(default=(), converter=_parameters)
+    canonical: Mapping[str, Mapping[str, Any]] = field(factory=dict, converter=as_mapping)
     """Canonical names that mean this metric with fixed parameters: ``{"macro_recall": {"average": "macro"}}``."""
-    fixed: Mapping[str, Any] = field(factory=dict, converter=FrozenMapping)
+    fixed: Mapping[str, Any] = field(factory=dict, converter=as_mapping)
     """Set by :meth:`variant`: the parameters that ``name`` fixes."""
     base: str = ""
     """Set by :meth:`variant`: name of the metric that this one is a variant of."""
@@ -101,9 +105,9 @@ class MetricSpec:
     rtol: float = 0.0
     """Relative tolerance of a ``tolerance`` metric."""
     atol: float = 0.0
-    references: tuple[str, ...] = field(default=(), converter=tuple)
+    references: tuple[str, ...] = field(default=(), converter=as_texts)
     """Papers and DOIs of the formula."""
-    libraries: tuple[str, ...] = field(default=(), converter=tuple)
+    libraries: tuple[str, ...] = field(default=(), converter=as_texts)
     """Distributions whose version enters the result because the value depends on them."""
     api: int = 1
     """Plugin API version that this value was written for."""

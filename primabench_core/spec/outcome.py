@@ -7,7 +7,7 @@ from typing import Any
 
 from attrs import field, frozen
 
-from primabench_core.spec.frozen import FrozenMapping
+from primabench_core.spec.frozen import as_mapping, as_texts
 
 REASONS = frozenset(
     {
@@ -34,15 +34,15 @@ class Outcome:
     """A code of :data:`REASONS`; required when ``value`` is None."""
     detail: str = field(default="", kw_only=True)
     """One sentence that makes the reason concrete."""
-    flags: tuple[str, ...] = field(default=(), kw_only=True, converter=tuple)
+    flags: tuple[str, ...] = field(default=(), kw_only=True, converter=as_texts)
     """Remarks on a defined value, such as ``zero_division``."""
     n: int | None = field(default=None, kw_only=True)
     """Items used; by default the rows of the state."""
-    n_excluded: Mapping[str, int] = field(factory=dict, kw_only=True, converter=FrozenMapping)
+    n_excluded: Mapping[str, int] = field(factory=dict, kw_only=True, converter=as_mapping)
     """Items left out, by reason."""
-    per_unit: Mapping[str, float | None] = field(factory=dict, kw_only=True, converter=FrozenMapping)
+    per_unit: Mapping[str, float | None] = field(factory=dict, kw_only=True, converter=as_mapping)
     """Values of the parts (classes, genes …) an aggregate was made of."""
-    values: Mapping[str, Any] = field(factory=dict, kw_only=True, converter=FrozenMapping)
+    values: Mapping[str, Any] = field(factory=dict, kw_only=True, converter=as_mapping)
     """Several named results that belong to the value (prevalence, components)."""
     n_undefined: int | None = field(default=None, kw_only=True)
     """Parts of an aggregate without a value."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from attrs import field, frozen
 
 from primabench_core.contract.contract import Contract
-from primabench_core.spec.frozen import FrozenMapping
+from primabench_core.spec.frozen import as_mapping, as_texts
 
 
 @frozen
@@ -16,10 +16,10 @@ class MetricUse:
     """A metric as a task uses it: name and parameters."""
 
     name: str
-    params: Mapping[str, Any] = field(factory=dict, converter=FrozenMapping)
+    params: Mapping[str, Any] = field(factory=dict, converter=as_mapping)
 
 
-def _metric_uses(value: tuple[str | MetricUse, ...]) -> tuple[MetricUse, ...]:
+def _metric_uses(value: Iterable[str | MetricUse]) -> tuple[MetricUse, ...]:
     return tuple(MetricUse(item) if isinstance(item, str) else item for item in value)
 
 
@@ -49,7 +49,7 @@ class TaskSpec:
     """Whether the task gives training labels; else train and test are the same data."""
     description: str = ""
     """Markdown for the card: protocol, pitfalls, what is held out."""
-    references: tuple[str, ...] = field(default=(), converter=tuple)
+    references: tuple[str, ...] = field(default=(), converter=as_texts)
     aggregate: Literal["", "strict", "defined_only", "penalise_constant_prediction"] = ""
     """Policy of the one aggregate over the panel; empty for none."""
     version: str = "1"
@@ -71,9 +71,13 @@ class BaselineSpec:
     predict: str
     """``package.module:function``."""
     oracle: bool = False
-    requires: tuple[str, ...] = field(default=(), converter=tuple)
+    requires: tuple[str, ...] = field(default=(), converter=as_texts)
     """Distributions that ``predict`` imports, named in the install line when absent."""
     api: int = 1
+
+
+def _seeds(value: Iterable[int]) -> tuple[int, ...]:
+    return tuple(value)
 
 
 @frozen
@@ -82,9 +86,13 @@ class BenchmarkRow:
 
     task: str
     dataset: str
-    metrics: tuple[str, ...] = field(default=(), converter=tuple)
+    metrics: tuple[str, ...] = field(default=(), converter=as_texts)
     """Empty: the task's panel."""
-    seeds: tuple[int, ...] = field(default=(0,), converter=tuple)
+    seeds: tuple[int, ...] = field(default=(0,), converter=_seeds)
+
+
+def _rows(value: Iterable[BenchmarkRow]) -> tuple[BenchmarkRow, ...]:
+    return tuple(value)
 
 
 @frozen(kw_only=True)
@@ -94,6 +102,6 @@ class BenchmarkSpec:
     name: str
     title: str
     summary: str
-    rows: tuple[BenchmarkRow, ...] = field(converter=tuple)
+    rows: tuple[BenchmarkRow, ...] = field(converter=_rows)
     version: str = "1"
     api: int = 1
