@@ -1,0 +1,128 @@
+"""The content hash of data, in memory or in a store: fields, ids and coordinates of an EvalData become array roots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+from primabench_core.contract.evaldata import EvalData
+from primabench_core.errors import UsageError
+from primabench_core.store.columns import Column, column
+from primabench_core.store.hashing import (
+    array_root,
+    artifact_root,
+    csr_root,
+    numeric_root,
+    ragged_root,
+    text_root,
+)
+
+ROW = "row"
+"""Name of the first dimension of every field."""
+
+
+def columns_of(data: EvalData, columns: Mapping[str, str] | None = None) -> list[Column]:
+    """Ids, coordinates and fields of an EvalData, sorted by name.
+
+    Args:
+        data: In memory or lazily opened.
+        columns: Coordinate that names the columns of a two-dimensional field. For a field that is not named here it
+            is the coordinate of the same length, if there is exactly one.
+
+    Raises:
+        UsageError: something cannot be stored, or two things have one name.
+    """
+    named = dict(columns or {})
+    for field, coord in named.items():
+        if field not in data.fields or (coord and coord not in data.coords):
+            raise UsageError(f"columns={{{field!r}: {coord!r}}} names a field or coordinate that the data do not have")
+    found: dict[str, Column] = {}
+    for name, values in data.coords.items():
+        found[name] = column(name, list(values), (name,))
+    if data.ids is not None:
+        _add(found, column("ids", data.ids, (ROW,)))
+    for name, value in data.fields.items():
+        part = column(name, value, (ROW,))
+        if part.n != data.n:
+            raise UsageError(f"{name}: expected {data.n} rows, found {part.n}")
+        if part.kind in ("numeric", "sparse") and len(part.shape) > 1:
+            part = column(name, part.source, _dims(part, data, named))
+        _add(found, part)
+    return [found[name] for name in sorted(found)]
+
+
+def _add(found: dict[str, Column], part: Column) -> None:
+    if part.name in found:
+        raise UsageError(f"{part.name!r} is both a coordinate and a field; rename one of them")
+    found[part.name] = part
+
+
+def _dims(part: Column, data: EvalData, named: Mapping[str, str]) -> tuple[str, ...]:
+    width = part.shape[1]
+    fitting = [name for name, values in data.coords.items() if len(values) == width]
+    coord = named.get(part.name, fitting[0] if len(fitting) == 1 else "")
+    if coord and len(data.coords[coord]) != width:
+        raise UsageError(f"{part.name}: {width} columns, but coordinate {coord!r} has {len(data.coords[coord])} names")
+    return (ROW, coord or f"{part.name}_column", *(f"{part.name}_axis{i}" for i in range(2, len(part.shape))))
+
+
+@contextmanager
+def threads_for_hashing(threads: int) -> Iterator[Executor | None]:
+    """Threads that hash leaves; with one, the caller's own thread does."""
+    if threads <= 1:
+        yield None
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        yield pool
+
+
+def content_root(
+    data: EvalData,
+    *,
+    attributes: Mapping[str, Any] | None = None,
+    columns: Mapping[str, str] | None = None,
+    threads: int = 1,
+    block_rows: int | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> bytes:
+    """Artifact root of content hash v1.
+
+    Args:
+        data: In memory or lazily opened; at most some blocks are in memory at a time.
+        attributes: Plain values that belong to the artifact.
+        columns: As for :func:`columns_of`.
+        threads: Threads that hash; the digest does not depend on them.
+        block_rows: Rows read at a time; the digest does not depend on them.
+        progress: Called with the name of each array when it is done.
+
+    Returns:
+        32 bytes.
+
+    Example:
+        >>> import numpy as np
+        >>> a = EvalData({"x": np.array([0.0, 1.0])}, ids=["a", "b"])
+        >>> b = EvalData({"x": np.array([-0.0, 1.0])}, ids=["a", "b"])
+        >>> content_root(a) == content_root(b)
+        True
+    """
+    roots: dict[str, bytes] = {}
+    with threads_for_hashing(threads) as pool:
+        for part in columns_of(data, columns):
+            dtype = part.dtype if part.kind in ("numeric", "text") else f"{_PREFIX[part.kind]}:{part.dtype}"
+            tree = _ROOTS[part.kind](part, block_rows, pool)
+            roots[part.name] = array_root(part.name, part.dims, dtype, part.shape, tree)
+            if progress:
+                progress(part.name)
+    return artifact_root(roots, attributes)
+
+
+_PREFIX = {"sparse": "csr", "ragged": "ragged"}
+
+_ROOTS: dict[str, Callable[[Column, int | None, Executor | None], bytes]] = {
+    "numeric": lambda part, rows, pool: numeric_root(part.blocks(rows), pool),
+    "text": lambda part, rows, pool: text_root(part.blocks(rows), pool),
+    "sparse": lambda part, rows, pool: csr_root(part.blocks(rows), pool),
+    "ragged": lambda part, rows, pool: ragged_root(((b.values, b.counts) for b in part.blocks(rows)), pool),
+}

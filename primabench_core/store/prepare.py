@@ -1,0 +1,353 @@
+"""Splits of a task: a preparer turns a dataset's artifacts into train, test and solution, once per preparer version."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from hashlib import sha256
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from attrs import field, frozen
+
+from primabench_core.contract.arrays import plain as to_plain
+from primabench_core.contract.evaldata import EvalData
+from primabench_core.contract.ragged import Ragged
+from primabench_core.errors import CorruptDataError, MissingDataError, PluginError, PrimaBenchError, UnknownNameError
+from primabench_core.spec.dataset import DatasetKey, PreparerSpec
+from primabench_core.spec.frozen import FrozenMapping
+from primabench_core.spec.task import TaskSpec
+from primabench_core.store.artifact import SOLUTION_VIEW, Artifact
+from primabench_core.store.columns import as_text
+from primabench_core.store.faults import plugin_code
+from primabench_core.store.location import MANIFEST, Store, inside, parse_key, prepared_name
+from primabench_core.store.lock import exclusive
+from primabench_core.store.manifest import (
+    FORMAT,
+    ArtifactEntry,
+    Manifest,
+    PreparedManifest,
+    PrivateManifest,
+    read_manifest,
+    write_manifest,
+)
+from primabench_core.store.staging import Stage, staging
+from primabench_core.store.writing import Layout, Progress, make_private, private_root, write_entry
+from primabench_core.store.zarr_io import open_lazy
+
+
+@frozen(kw_only=True, repr=False)
+class Splits:
+    """What a preparer returns.
+
+    Rows of ``test`` and ``solution`` are the same units, matched by id; the order of the solution is the canonical
+    order of everything that is scored. ``test`` holds no answer: a field of it that the task predicts must be absent
+    or missing in every row.
+
+    Example:
+        A preparer that splits by a frozen id list::
+
+            def prepare(data: DatasetReader) -> Splits:
+                rows = data.id_list()
+                labelled, censored = data.artifact("labelled"), data.artifact("censored")
+                return Splits(
+                    train=labelled.select(rows["train"]),
+                    test=censored.select(rows["test"]),
+                    solution=data.artifact("solution").select(rows["test"]),
+                )
+    """
+
+    train: EvalData | None
+    """Rows with answers, to learn from; None for an unsupervised or a test-only task."""
+    test: EvalData
+    """Rows without answers, to predict."""
+    solution: EvalData
+    """Answers of the test rows: the solution fields of the task's contract."""
+    columns: Mapping[str, str] = field(factory=dict, converter=FrozenMapping)
+    """Coordinate that names the columns of a two-dimensional field, as in :class:`Artifact`."""
+
+
+class DatasetReader:
+    """A dataset version as a preparer sees it, private views included.
+
+    Attributes:
+        key: Key of the dataset.
+        manifest: Its public manifest.
+        spec: The preparer's own declaration.
+    """
+
+    def __init__(self, store: Store, spec: PreparerSpec, owner: str = "") -> None:
+        self._store, self._owner = store, owner or "the preparer's distribution"
+        self.spec = spec
+        self.key: DatasetKey = parse_key(spec.dataset)
+        self.manifest: Manifest = read_manifest(Manifest, store.manifest(self.key))
+        self._private: PrivateManifest | None = None
+        if self.manifest.solution_root:
+            self._private = read_manifest(PrivateManifest, store.private(self.key) / MANIFEST, private=True)
+
+    def artifact(self, view: str, name: str = "data", split: str = "") -> EvalData:
+        """Open an artifact; fields stay in the store until they are sliced or selected.
+
+        Args:
+            view: ``labelled``, ``censored``, ``solution`` …
+            name: Name within the view.
+            split: Where the source published splits.
+
+        Raises:
+            MissingDataError: the dataset has no such artifact.
+        """
+        for entry, private in self._entries():
+            if (entry.view, entry.name, entry.split) == (view, name, split):
+                base = self._store.private(self.key) if private else self._store.version(self.key)
+                return open_lazy(inside(base, entry.path), private=private)
+        raise MissingDataError(
+            f"{self.key} has no artifact {name!r} in view {view!r}" + (f", split {split!r}" if split else ""),
+            remedy=f"compare what the preparer of {self._owner} asks for with what the recipe returns",
+        )
+
+    def artifacts(self) -> tuple[tuple[str, str, str], ...]:
+        """(view, name, split) of every artifact, private ones included."""
+        return tuple(sorted((entry.view, entry.name, entry.split) for entry, _ in self._entries()))
+
+    def _entries(self) -> list[tuple[ArtifactEntry, bool]]:
+        hidden = self._private.artifacts if self._private else ()
+        return [*((e, False) for e in self.manifest.artifacts), *((e, True) for e in hidden)]
+
+    def id_list(self) -> dict[str, tuple[str, ...]]:
+        """The frozen id list of the preparer: split -> ids, in the order of the file.
+
+        The file has one ``id<TAB>split`` a line. Its SHA-256 is checked before it is used.
+
+        Raises:
+            PluginError: the preparer declares none, it is absent, malformed, or names an id twice.
+            CorruptDataError: its checksum is not the declared one.
+        """
+        return read_id_list(self.spec, self._owner)
+
+
+def read_id_list(spec: PreparerSpec, owner: str) -> dict[str, tuple[str, ...]]:
+    """Read and check the frozen id list that a preparer declares; see :meth:`DatasetReader.id_list`."""
+    what = f"the id list of preparer {spec.task}|{spec.dataset} ({owner})"
+    tell = f"tell the authors of {owner}"
+    package, _, inside_package = spec.id_list.partition(":")
+    if not inside_package or not spec.id_list_sha256:
+        raise PluginError(f"{what} is not declared: id_list is package:path and needs id_list_sha256", remedy=tell)
+    try:
+        data = resources.files(package).joinpath(*inside_package.split("/")).read_bytes()
+    except (OSError, ModuleNotFoundError) as error:
+        raise PluginError(f"{what} cannot be read: {error}", remedy=f"reinstall {owner}") from error
+    digest = sha256(data).hexdigest()
+    if digest != spec.id_list_sha256:
+        raise CorruptDataError(
+            f"{what} was changed: expected SHA-256 {spec.id_list_sha256}, found {digest}", remedy=f"reinstall {owner}"
+        )
+    found: dict[str, list[str]] = {}
+    seen: set[str] = set()
+    for number, line in enumerate(data.decode("utf-8").splitlines(), 1):
+        name, tab, split = line.partition("\t")
+        if not tab or not name or not split or "\t" in split:
+            raise PluginError(f"{what}: line {number} is not id<TAB>split", remedy=tell)
+        if name in seen:
+            raise PluginError(f"{what}: line {number} names the id {name!r} a second time", remedy=tell)
+        seen.add(name)
+        found.setdefault(split, []).append(name)
+    return {split: tuple(ids) for split, ids in found.items()}
+
+
+def prepare(task: str, key: str, store: str | Path | None = None, *, layout: Layout | None = None) -> PreparedManifest:
+    """Make the splits of a task from a built dataset, unless they are there; see the module.
+
+    Raises:
+        UnknownNameError: no preparer joins this task and this dataset.
+        MissingDataError: the dataset is not built.
+        PluginError: the preparer failed, or what it returned breaks the rules of :class:`Splits`.
+        StoreError: the disk refuses.
+    """
+    from primabench_core.discovery import registry
+
+    spec, owner = find_preparer(task, key)
+    task_spec: TaskSpec = registry.load("task", task)
+    place = Store.at(store)
+    folder = place.prepared(spec.dataset, spec.task, spec.version)
+    require_built(place, spec.dataset)
+    if (folder / MANIFEST).is_file():
+        return read_manifest(PreparedManifest, folder / MANIFEST)
+    with exclusive(place.lock(spec.dataset)):
+        if (folder / MANIFEST).is_file():  # another process was faster
+            return read_manifest(PreparedManifest, folder / MANIFEST)
+        reader = DatasetReader(place, spec, owner)
+        function: Callable[[DatasetReader], Splits] = registry.resolve(spec.prepare, owner=owner)
+        what = f"the preparer of {spec.task} for {spec.dataset}"
+        with plugin_code(what, owner):
+            splits = function(reader)
+            splits = _in_memory(splits) if isinstance(splits, Splits) else splits
+        _check(splits, task_spec, what, owner)
+        prefix = f".staging-{folder.name}-"
+        with (
+            staging(place.version(spec.dataset), prefix) as public,
+            staging(place.private(spec.dataset), prefix) as hidden,
+        ):
+            return _store(splits, spec, task_spec, owner, reader.manifest, place, public, hidden, layout or Layout())
+
+
+def find_preparer(task: str, key: str) -> tuple[PreparerSpec, str]:
+    """The preparer that joins a task and a dataset, and its distribution.
+
+    Raises:
+        UnknownNameError: there is no such task, or the dataset is not one of the task's.
+    """
+    from primabench_core.discovery import names, registry
+
+    registry.load("task", task)  # an unknown task is the better message
+    parse_key(key)
+    try:
+        return registry.load("preparer", f"{task}|{key}"), registry.distribution_of("preparer", f"{task}|{key}")[0]
+    except UnknownNameError:
+        known = [name.partition("|")[2] for name in names.names("preparer") if name.startswith(f"{task}|")]
+        raise UnknownNameError(
+            f"dataset of task {task!r}", key, known, remedy=f"primabench list datasets --task {task}"
+        ) from None
+
+
+def require_built(place: Store, key: str) -> None:
+    """Refuse a dataset that is not in the store, with the line that brings it there.
+
+    Raises:
+        MissingDataError: it is not built.
+    """
+    from primabench_core.discovery import names
+
+    if place.has(key):
+        return
+    if key in names.names("recipe"):
+        remedy = f"primabench build {key}"
+    else:
+        remedy = "install the distribution that carries its recipe: pip install primabench-recipes"
+    raise MissingDataError(f"{key} is not in the store {place.root}", remedy=remedy)
+
+
+def prepare_all(key: str, store: str | Path | None = None, progress: Progress | None = None) -> list[PrimaBenchError]:
+    """Prepare a dataset for every installed task that uses it; the failure of one does not stop the others.
+
+    Returns:
+        The failures; each names its plugin.
+    """
+    from primabench_core.discovery import names
+
+    tasks = [task for name in names.names("preparer") for task, _, k in [name.partition("|")] if k == key]
+    failures: list[PrimaBenchError] = []
+    for done, task in enumerate(tasks):
+        if progress:
+            progress(f"preparing {task}", done, len(tasks))
+        try:
+            prepare(task, key, store)
+        except PrimaBenchError as error:
+            failures.append(error)
+    if progress:
+        progress("done", len(tasks), len(tasks))
+    return failures
+
+
+def in_memory(data: EvalData) -> EvalData:
+    """The same data with every field read."""
+    fields = {name: to_plain(value, name) for name, value in data.fields.items()}
+    ids = None if data.ids is None else np.asarray(data.ids, dtype=object)
+    return EvalData(fields, ids=ids, coords={name: tuple(values) for name, values in data.coords.items()})
+
+
+def _in_memory(splits: Splits) -> Splits:
+    train = None if splits.train is None else in_memory(splits.train)
+    return Splits(train=train, test=in_memory(splits.test), solution=in_memory(splits.solution), columns=splits.columns)
+
+
+def _check(splits: Any, task: TaskSpec, what: str, owner: str) -> None:
+    """What would make a score meaningless or give an answer away."""
+
+    def refuse(fault: str) -> PluginError:
+        return PluginError(f"{what} ({owner}) {fault}", remedy=f"tell the authors of {owner}")
+
+    if not isinstance(splits, Splits):
+        raise refuse(f"returned {type(splits).__name__}; expected primabench_core.store.prepare.Splits")
+    test, solution, train = _ids(splits.test), _ids(splits.solution), _ids(splits.train)
+    if not splits.test.n:
+        raise refuse("made an empty test split")
+    if (test is None) != (solution is None) or splits.test.n != splits.solution.n:
+        raise refuse(f"made {splits.test.n} test rows and {splits.solution.n} answers")
+    if test is not None and solution is not None and (len(set(test)) != len(test) or set(test) != set(solution)):
+        raise refuse("made test rows and answers whose ids are not the same units, each once")
+    if test is not None and train is not None and not set(test).isdisjoint(train):
+        raise refuse(f"put {len(set(test) & set(train))} units into both train and test")
+    if splits.train is not None and not task.supervised:
+        raise refuse(f"made a train split, but task {task.name!r} is unsupervised")
+    absent = [f.name for f in task.contract.solution if not f.optional and f.name not in splits.solution.fields]
+    if absent:
+        raise refuse(f"made a solution without the field {absent[0]!r} of the contract")
+    for predicted in task.contract.prediction:
+        value = splits.test.fields.get(predicted.name)
+        if value is not None and not _all_missing(value):
+            raise refuse(
+                f"left values in the field {predicted.name!r} of the test split; answers must be missing there"
+            )
+
+
+def _ids(data: EvalData | None) -> list[str | None] | None:
+    return None if data is None or data.ids is None else as_text(data.ids, "ids")
+
+
+def _all_missing(value: Any) -> bool:
+    if isinstance(value, Ragged):
+        return len(value.values) == 0
+    found = np.asarray(value.toarray() if hasattr(value, "toarray") else value)
+    if found.dtype.kind in "OUT":
+        return all(item is None for item in found.tolist())
+    return found.dtype.kind == "f" and bool(np.isnan(found).all())
+
+
+def _store(
+    splits: Splits,
+    spec: PreparerSpec,
+    task: TaskSpec,
+    owner: str,
+    dataset: Manifest,
+    place: Store,
+    public: Stage,
+    hidden: Stage,
+    layout: Layout,
+) -> PreparedManifest:
+    """Write both halves; the public manifest appears last and makes the splits count."""
+    make_private(hidden.result / "half")
+    answers = Artifact(
+        view=SOLUTION_VIEW, name="solution", data=splits.solution, columns=_known(splits, splits.solution)
+    )
+    entry = write_entry(hidden.result / "half", answers, layout, "solution.zarr")
+    sealed = PrivateManifest(format=FORMAT, dataset=spec.dataset, root=private_root([entry]).hex(), artifacts=(entry,))
+    write_manifest(sealed, hidden.result / "half" / MANIFEST)
+    entries = []
+    for split, data in (("train", splits.train), ("test", splits.test)):
+        if data is not None:
+            part = Artifact(view="split", split=split, data=data, columns=_known(splits, data))
+            entries.append(write_entry(public.result, part, layout, f"{split}/data.zarr"))
+    manifest = PreparedManifest(
+        format=FORMAT,
+        dataset=spec.dataset,
+        content_hash=dataset.content_hash,
+        task=spec.task,
+        preparer_version=spec.version,
+        distribution=owner,
+        unsupervised=not task.supervised,
+        artifacts=entries,
+    )
+    write_manifest(manifest, public.result / MANIFEST)
+    name = prepared_name(spec.task, spec.version)
+    left_over = place.private(spec.dataset) / name
+    if left_over.exists():  # a process died between the two renames
+        shutil.rmtree(left_over)
+    Stage(hidden.result / "half", hidden.work).publish(left_over, private=True)
+    public.publish(place.version(spec.dataset) / name)
+    return manifest
+
+
+def _known(splits: Splits, data: EvalData) -> dict[str, str]:
+    return {name: coord for name, coord in splits.columns.items() if name in data.fields}
