@@ -6,26 +6,23 @@ from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
-import numpy as np
 import pytest
 from primabench_task_singlecell.synthetic.cells import draw
+from primabench_task_singlecell.synthetic.recipes import artifacts_of
 
 from primabench_core import EvalData
 
 
 @pytest.fixture(scope="session")
-def cells() -> EvalData:
+def views() -> dict[str, EvalData]:
+    """The views that the recipe of the synthetic annotation cells makes."""
+    return {artifact.view: artifact.data for artifact in artifacts_of(draw(1, fold=3))}
+
+
+@pytest.fixture(scope="session")
+def cells(views: dict[str, EvalData]) -> EvalData:
     """The synthetic annotation cells with their types."""
-    drawn = draw(1, fold=3)
-    return EvalData(
-        {
-            "expression": drawn.expression,
-            "label": np.asarray(drawn.types, object),
-            "donor": np.asarray(drawn.donors, object),
-        },
-        ids=drawn.ids,
-        coords={"genes": drawn.genes, "classes": tuple(sorted(set(drawn.types)))},
-    )
+    return views["labelled"]
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from primabench_task_singlecell.baselines import annotation, clustering
 from primabench_task_singlecell.baselines.features import draw_by_id
-from primabench_task_singlecell.preparers.cells import censored
 
 from primabench_core import EvalData, UsageError
 
@@ -17,11 +16,11 @@ CLUSTERING = (clustering.random, clustering.single_cluster, clustering.kmeans, c
 
 
 @pytest.fixture(scope="module")
-def halves(cells: EvalData) -> tuple[EvalData, EvalData, EvalData]:
+def halves(views: dict[str, EvalData]) -> tuple[EvalData, EvalData, EvalData]:
     """Training cells, censored test cells, the same test cells with types; donor d3 tests."""
-    donors = np.asarray(cells.fields["donor"][:])
-    test = cells.select(np.flatnonzero(donors == "d3"))
-    return cells.select(np.flatnonzero(donors != "d3")), censored(test, cells.coords["classes"]), test
+    donors = np.asarray(views["labelled"].fields["donor"][:])
+    train, test = np.flatnonzero(donors != "d3"), np.flatnonzero(donors == "d3")
+    return views["labelled"].select(train), views["censored"].select(test), views["labelled"].select(test)
 
 
 def _labels(data: EvalData, name: str = "label") -> np.ndarray:

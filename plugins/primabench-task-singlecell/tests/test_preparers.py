@@ -14,17 +14,24 @@ from primabench_core import CorruptDataError, EvalData
 
 
 class Reader:
-    """Stands in for the store: one artifact and one id list."""
+    """Stands in for the store: three views and one id list."""
 
-    def __init__(self, cells: EvalData, lists: dict[str, tuple[str, ...]] | None = None) -> None:
-        self._cells, self._lists = cells, lists or {}
+    def __init__(self, views: dict[str, EvalData], lists: dict[str, tuple[str, ...]] | None = None) -> None:
+        self._views, self._lists = views, lists or {}
 
-    def artifact(self, view: str, name: str) -> EvalData:
-        assert (view, name) == ("labelled", "data")
-        return self._cells
+    def artifact(self, view: str) -> EvalData:
+        return self._views[view]
 
     def id_list(self) -> dict[str, tuple[str, ...]]:
         return self._lists
+
+
+def _few(*types: str | None, **views: EvalData) -> dict[str, EvalData]:
+    """Views of a few cells called a, b, c …"""
+    ids = [*"abcdefgh"][: len(types)]
+    whole = EvalData({"label": np.asarray(types, object)}, ids=ids)
+    hidden = EvalData({"label": np.full(len(types), None, object)}, ids=ids)
+    return {"labelled": whole, "censored": hidden, "solution": whole, **views}
 
 
 def _shipped(reference: str) -> dict[str, tuple[str, ...]]:
@@ -38,8 +45,8 @@ def _missing(label: object) -> np.ndarray:
     return np.asarray([value is None for value in np.asarray(label[:], object)])  # type: ignore[index]
 
 
-def test_annotation_holds_out_donor_d3_and_hides_its_types(cells: EvalData) -> None:
-    splits = annotation.prepare(Reader(cells, _shipped(PREPARE_SYNTHETIC.id_list)))
+def test_annotation_holds_out_donor_d3_and_hides_its_types(cells: EvalData, views: dict[str, EvalData]) -> None:
+    splits = annotation.prepare(Reader(views, _shipped(PREPARE_SYNTHETIC.id_list)))
     assert set(np.asarray(splits.train.fields["donor"][:])) == {"d1", "d2"}
     assert set(np.asarray(splits.test.fields["donor"][:])) == {"d3"}
     assert not set(splits.train.ids) & set(splits.test.ids)
@@ -49,17 +56,17 @@ def test_annotation_holds_out_donor_d3_and_hides_its_types(cells: EvalData) -> N
     assert list(splits.solution.ids) == list(splits.test.ids)
 
 
-def test_types_stay_with_their_cells(cells: EvalData) -> None:
+def test_types_stay_with_their_cells(cells: EvalData, views: dict[str, EvalData]) -> None:
     truth = dict(zip(cells.ids, cells.fields["label"][:], strict=True))
-    splits = annotation.prepare(Reader(cells, _shipped(PREPARE_SYNTHETIC.id_list)))
+    splits = annotation.prepare(Reader(views, _shipped(PREPARE_SYNTHETIC.id_list)))
     for part in (splits.train, splits.solution):
         assert dict(zip(part.ids, part.fields["label"][:], strict=True)) == {i: truth[i] for i in part.ids}
     assert set(splits.solution.fields) == {"label"}
     assert splits.solution.coords["classes"] == tuple(sorted(set(truth.values())))
 
 
-def test_public_splits_carry_everything_but_the_answer(cells: EvalData) -> None:
-    splits = annotation.prepare(Reader(cells, _shipped(PREPARE_SYNTHETIC.id_list)))
+def test_public_splits_carry_everything_but_the_answer(cells: EvalData, views: dict[str, EvalData]) -> None:
+    splits = annotation.prepare(Reader(views, _shipped(PREPARE_SYNTHETIC.id_list)))
     whole = dict(zip(cells.ids, np.asarray(cells.fields["expression"][:]), strict=True))
     for part in (splits.train, splits.test):
         assert part.coords["genes"] == cells.coords["genes"]
@@ -73,31 +80,41 @@ def test_public_splits_carry_everything_but_the_answer(cells: EvalData) -> None:
         (("a", "b", "c"), ("c", "d"), "both splits"),
         (("a", "b", "e"), ("c", "d"), "not in the dataset"),
         (("a", "b"), ("c",), "in no split"),
-        (("a", "b", "b"), ("c", "d"), "twice"),
         ((), ("a", "b", "c", "d"), "no cell of type"),
         (("a", "c"), ("b", "d"), "no cell of type y"),
     ],
 )
 def test_a_list_that_does_not_fit_is_refused(train: tuple[str, ...], test: tuple[str, ...], problem: str) -> None:
-    few = EvalData({"label": np.asarray(["x", "x", "y", "x"], object)}, ids=[*"abcd"])
     with pytest.raises(CorruptDataError, match=problem):
-        annotation.prepare(Reader(few, {"train": train, "test": test}))
+        annotation.prepare(Reader(_few("x", "x", "y", "x"), {"train": train, "test": test}))
 
 
-def test_a_cell_without_a_type_is_refused() -> None:
-    few = EvalData({"label": np.asarray(["x", None], object)}, ids=["a", "b"])
+NO_LABEL = EvalData({"expression": np.eye(2)}, ids=["a", "b"])
+SWAPPED = EvalData({"label": np.asarray(["y", "x"], object)}, ids=["a", "b"])
+OTHER = EvalData({"label": np.full(2, None, object)}, ids=["a", "c"])
+
+
+@pytest.mark.parametrize(
+    ("views", "problem"),
+    [
+        (_few("x", None), "without a type"),
+        (_few("x", ""), "without a type"),
+        (_few("x", "y", labelled=NO_LABEL), "no field 'label'"),
+        (_few("x", "y", solution=NO_LABEL), "no field 'label'"),
+        (_few("x", "y", solution=SWAPPED), "same types"),
+        (_few("x", "y", censored=SWAPPED), "holds types"),
+        (_few("x", "y", censored=OTHER), "does not hold the cells"),
+        (_few("x", "y", labelled=EvalData({"label": np.asarray(["x", "y"], object)})), "need ids"),
+    ],
+)
+def test_views_that_disagree_are_refused(views: dict[str, EvalData], problem: str) -> None:
     for prepare in (annotation.prepare, clustering.prepare):
-        with pytest.raises(CorruptDataError, match="no type"):
-            prepare(Reader(few, {"train": ("a",), "test": ("b",)}))
+        with pytest.raises(CorruptDataError, match=problem):
+            prepare(Reader(views, {"train": ("a",), "test": ("b",)}))
 
 
-def test_cells_without_labels_are_refused() -> None:
-    with pytest.raises(CorruptDataError, match="label"):
-        clustering.prepare(Reader(EvalData({"expression": np.eye(2)}, ids=["a", "b"])))
-
-
-def test_clustering_gives_every_cell_once_and_no_type(cells: EvalData) -> None:
-    splits = clustering.prepare(Reader(cells))
+def test_clustering_gives_every_cell_once_and_no_type(cells: EvalData, views: dict[str, EvalData]) -> None:
+    splits = clustering.prepare(Reader(views))
     assert splits.train is None
     assert list(splits.test.ids) == list(cells.ids)
     assert _missing(splits.test.fields["label"]).all()

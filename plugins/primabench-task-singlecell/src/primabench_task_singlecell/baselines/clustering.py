@@ -79,7 +79,7 @@ def _given_k(test: EvalData) -> int:
             "This baseline is given the number of clusters, but the data have no coordinate 'classes' to take it from.",
             remedy="use the baseline kmeans_k_not_given",
         )
-    return min(len(classes), test.n)
+    return min(len(classes), int(test.n))
 
 
 def _predicted(cells: EvalData, cluster: NDArray[Any]) -> EvalData:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from primabench_core import CorruptDataError, EvalData
-from primabench_task_singlecell.preparers.cells import ARTIFACT, VIEW, censored, solution_of, types_of
+from primabench_core import CorruptDataError
+from primabench_task_singlecell.preparers.cells import COLUMNS, read_cells
 
 if TYPE_CHECKING:
     from primabench_core.store.prepare import DatasetReader, Splits
@@ -20,34 +20,30 @@ def prepare(data: DatasetReader) -> Splits:
     """
     from primabench_core.store.prepare import Splits
 
-    cells, lists = data.artifact(VIEW, ARTIFACT), data.id_list()
-    types = dict(zip(cells.ids, types_of(cells), strict=True))
-    _check_list(types.keys(), lists.get("train", ()), lists.get("test", ()))
-    train, test = cells.select(lists["train"]), cells.select(lists["test"])
-    classes = tuple(sorted(set(types.values())))
-    for name, part in (("train", train), ("test", test)):
-        absent = set(classes) - set(types_of(part))
-        if absent:
-            raise CorruptDataError(f"Split {name!r} has no cell of type {', '.join(sorted(absent))}.")
-    coords = {**train.coords, "classes": classes}
+    cells, lists = read_cells(data), data.id_list()
+    train, test = lists.get("train", ()), lists.get("test", ())
+    _check_list(cells.types, train, test)
     return Splits(
-        train=EvalData(train.fields, ids=train.ids, coords=coords),
-        test=censored(test, classes),
-        solution=solution_of(test, types_of(test), classes),
+        train=cells.public(cells.labelled.select(train)),
+        test=cells.public(cells.censored.select(test)),
+        solution=cells.answers(cells.solution.select(test)),
+        columns=COLUMNS,
     )
 
 
-def _check_list(cells: Collection[str], train: Sequence[str], test: Sequence[str]) -> None:
-    """Every cell is in exactly one split, and the list names no other cell."""
+def _check_list(types: Mapping[str, str], train: Sequence[str], test: Sequence[str]) -> None:
+    """Every cell is in exactly one split, the list names no other cell, and each side has every type."""
     both, listed = set(train) & set(test), set(train) | set(test)
     problems = {
         "are in both splits": both,
-        "are listed but not in the dataset": listed - set(cells),
-        "are in no split": set(cells) - listed,
+        "are listed but not in the dataset": listed - set(types),
+        "are in no split": set(types) - listed,
     }
     for what, ids in problems.items():
         if ids:
             shown = ", ".join(sorted(ids)[:5])
             raise CorruptDataError(f"The id list does not fit the dataset: {len(ids)} cells {what} ({shown}).")
-    if len(train) + len(test) != len(listed):
-        raise CorruptDataError("The id list names a cell twice.")
+    for name, side in (("train", train), ("test", test)):
+        absent = set(types.values()) - {types[i] for i in side}
+        if absent:
+            raise CorruptDataError(f"Split {name!r} has no cell of type {', '.join(sorted(absent))}.")

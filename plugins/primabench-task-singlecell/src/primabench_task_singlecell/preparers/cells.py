@@ -1,41 +1,83 @@
-"""What the preparers share: names of the stored artifact, censorship, and checks that a dataset can be used."""
+"""What the preparers share: the views of a dataset of labelled cells, and checks that it can be used."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from attrs import frozen
 from numpy.typing import NDArray
 
 from primabench_core import CorruptDataError, EvalData
 
-VIEW, ARTIFACT = "labelled", "data"
-"""The recipe's private, uncensored copy: ``expression``, ``label``, coordinates ``genes`` and ``classes``."""
-LABEL = "label"
+if TYPE_CHECKING:
+    from primabench_core.store.prepare import DatasetReader
+
+LABEL, CLASSES = "label", "classes"
+COLUMNS = {"expression": "genes"}
+"""Coordinates of two-dimensional fields."""
 
 
-def types_of(cells: EvalData) -> NDArray[Any]:
-    """(n,) the cell types as text.
+@frozen(eq=False, repr=False)
+class LabelledCells:
+    """The three views of a recipe over the same cells, checked against each other."""
+
+    labelled: EvalData
+    """Every field and every type; private."""
+    censored: EvalData
+    """The same cells, types missing."""
+    solution: EvalData
+    """Types alone; private."""
+    types: dict[str, str]
+    """Type of each cell id."""
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Names of the types, sorted; public."""
+        return tuple(sorted(set(self.types.values())))
+
+    def public(self, cells: EvalData) -> EvalData:
+        """The same data with the list of types as a coordinate."""
+        return EvalData(cells.fields, ids=cells.ids, coords={**cells.coords, CLASSES: self.classes})
+
+    def answers(self, cells: EvalData) -> EvalData:
+        """Ids and types of a solution, nothing else."""
+        return EvalData({LABEL: cells.fields[LABEL]}, ids=cells.ids, coords={CLASSES: self.classes})
+
+
+def read_cells(data: DatasetReader) -> LabelledCells:
+    """Open the views ``labelled``, ``censored`` and ``solution``.
 
     Raises:
-        CorruptDataError: there is no label field, or a cell has no type.
+        CorruptDataError: a view has no label field, a cell has no type, a censored cell has one, or the views disagree.
     """
+    labelled, censored, solution = (data.artifact(view) for view in ("labelled", "censored", "solution"))
+    types, answers = _types(labelled, "labelled"), _types(solution, "solution")
+    if types != answers:
+        raise CorruptDataError("The labelled copy and the solution do not hold the same types of the same cells.")
+    if set(_ids(censored)) != set(types):
+        raise CorruptDataError("The censored copy does not hold the cells of the labelled copy.")
+    if LABEL in censored.fields and any(t is not None for t in _labels(censored)):
+        raise CorruptDataError("The censored copy holds types of cells.")
+    return LabelledCells(labelled, censored, solution, types)
+
+
+def _ids(cells: EvalData) -> list[str]:
+    if cells.ids is None:
+        raise CorruptDataError("Cells need ids; without them no list can split and no prediction can be matched.")
+    return [str(i) for i in cells.ids]
+
+
+def _labels(cells: EvalData) -> NDArray[Any]:
+    return np.asarray(cells.fields[LABEL][:], dtype=object)
+
+
+def _types(cells: EvalData, view: str) -> dict[str, str]:
+    """Type of each cell; none may be missing."""
     if LABEL not in cells.fields:
-        raise CorruptDataError(f"The labelled cells have no field {LABEL!r}; they hold {sorted(cells.fields)}.")
-    types = np.asarray(cells.fields[LABEL][:], dtype=object)
-    unnamed = [i for i, t in enumerate(types) if not isinstance(t, str) or not t]
+        raise CorruptDataError(f"The {view} view has no field {LABEL!r}; it holds {sorted(cells.fields)}.")
+    types = dict(zip(_ids(cells), _labels(cells), strict=True))
+    unnamed = [i for i, t in types.items() if not isinstance(t, str) or not t]
     if unnamed:
-        raise CorruptDataError(f"{len(unnamed)} cells of the labelled copy have no type (first row: {unnamed[0]}).")
+        raise CorruptDataError(f"The {view} view has {len(unnamed)} cells without a type (first: {unnamed[0]}).")
     return types
-
-
-def censored(cells: EvalData, classes: Sequence[str]) -> EvalData:
-    """The same cells with every label missing; rows, other fields and the list of types stay."""
-    fields: Mapping[str, Any] = {**cells.fields, LABEL: np.full(cells.n, None, object)}
-    return EvalData(fields, ids=cells.ids, coords={**cells.coords, "classes": tuple(classes)})
-
-
-def solution_of(cells: EvalData, types: NDArray[Any], classes: Sequence[str]) -> EvalData:
-    """Ids and types alone."""
-    return EvalData({LABEL: types}, ids=cells.ids, coords={"classes": tuple(classes)})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from primabench_task_singlecell.preparers.cells import ARTIFACT, VIEW, censored, solution_of, types_of
+from primabench_task_singlecell.preparers.cells import COLUMNS, read_cells
 
 if TYPE_CHECKING:
     from primabench_core.store.prepare import DatasetReader, Splits
@@ -14,7 +14,7 @@ def prepare(data: DatasetReader) -> Splits:
     """All cells without types, and the types. The coordinate ``classes`` makes their number public (track k given)."""
     from primabench_core.store.prepare import Splits
 
-    cells = data.artifact(VIEW, ARTIFACT)
-    types = types_of(cells)
-    classes = tuple(sorted(set(types)))
-    return Splits(train=None, test=censored(cells, classes), solution=solution_of(cells, types, classes))
+    cells = read_cells(data)
+    return Splits(
+        train=None, test=cells.public(cells.censored), solution=cells.answers(cells.solution), columns=COLUMNS
+    )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from primabench_core import EvalData
-from primabench_task_singlecell.preparers.cells import ARTIFACT, VIEW, censored, solution_of
+from primabench_task_singlecell.preparers.cells import CLASSES, COLUMNS, LABEL
 from primabench_task_singlecell.synthetic.cells import SyntheticCells, draw
 
 if TYPE_CHECKING:
@@ -17,31 +17,29 @@ if TYPE_CHECKING:
 ANNOTATION_STREAM, CLUSTERING_STREAM = 1, 2
 
 
-def build_annotation(context: BuildContext) -> tuple[Artifact, ...]:
+def build_annotation(context: BuildContext) -> list[Artifact]:
     """Artifacts of ``primabench_synthetic/cell_type_annotation@1.0.0``."""
-    return _artifacts(draw(ANNOTATION_STREAM, fold=3))
+    return artifacts_of(draw(ANNOTATION_STREAM, fold=3))
 
 
-def build_clustering(context: BuildContext) -> tuple[Artifact, ...]:
+def build_clustering(context: BuildContext) -> list[Artifact]:
     """Artifacts of ``primabench_synthetic/clustering@1.0.0``."""
-    return _artifacts(draw(CLUSTERING_STREAM, fold=5))
+    return artifacts_of(draw(CLUSTERING_STREAM, fold=5))
 
 
-def _artifacts(drawn: SyntheticCells) -> tuple[Artifact, ...]:
+def artifacts_of(drawn: SyntheticCells) -> list[Artifact]:
+    """The labelled copy and the solution (private), and the censored copy."""
     from primabench_core.store.artifact import Artifact
 
-    classes = tuple(sorted(set(drawn.types)))
     types = np.asarray(drawn.types, object)
-    cells = EvalData(
-        {"expression": drawn.expression, "label": types, "donor": np.asarray(drawn.donors, object)},
-        ids=drawn.ids,
-        coords={"genes": drawn.genes, "classes": classes},
-    )
-    attributes = {"synthetic": True, "expression": "log(1 + count), natural logarithm"}
-    columns = {"expression": "genes"}
-    hidden, answers = censored(cells, classes), solution_of(cells, types, classes)
-    return (
-        Artifact(view=VIEW, name=ARTIFACT, data=cells, private=True, attributes=attributes, columns=columns),
-        Artifact(view="censored", name=ARTIFACT, data=hidden, attributes=attributes, columns=columns),
-        Artifact(view="solution", name=ARTIFACT, data=answers, private=True, attributes={"synthetic": True}),
-    )
+    coords = {"genes": drawn.genes, CLASSES: tuple(sorted(set(drawn.types)))}
+    open_fields = {"expression": drawn.expression, "donor": np.asarray(drawn.donors, object)}
+    labelled = EvalData({**open_fields, LABEL: types}, ids=drawn.ids, coords=coords)
+    censored = EvalData({**open_fields, LABEL: np.full(len(types), None, object)}, ids=drawn.ids, coords=coords)
+    solution = EvalData({LABEL: types}, ids=drawn.ids, coords={CLASSES: coords[CLASSES]})
+    facts = {"synthetic": True, "expression": "log(1 + count), natural logarithm"}
+    return [
+        Artifact(view="labelled", data=labelled, private=True, attributes=facts, columns=COLUMNS),
+        Artifact(view="censored", data=censored, attributes=facts, columns=COLUMNS),
+        Artifact(view="solution", data=solution, private=True, attributes={"synthetic": True}),
+    ]
