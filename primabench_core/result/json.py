@@ -10,7 +10,7 @@ import json
 from collections.abc import Callable, Mapping
 from functools import cache
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast, get_origin
 
 import attrs
 
@@ -191,6 +191,7 @@ def _classes() -> dict[str, type]:
 def _converter() -> Converter:
     """A converter that never turns one type into another; an integer where a float is named is the one exception."""
     from cattrs import Converter
+    from cattrs.cols import is_mapping
     from cattrs.gen import make_dict_structure_fn
 
     converter = Converter(forbid_extra_keys=True, detailed_validation=True)
@@ -212,8 +213,28 @@ def _converter() -> Converter:
 
         return hook
 
+    def strict_container(kind: Any, base: Converter) -> Callable[[Any, type], Any]:
+        mapping = is_mapping(kind)
+        structured = base.get_structure_hook(kind)
+
+        def hook(value: Any, target: type) -> Any:
+            if not isinstance(value, dict if mapping else list):
+                raise TypeError(f"expected {'an object' if mapping else 'a list'}, found {_shown(value)}")
+            return structured(value, target)
+
+        return hook
+
     converter.register_structure_hook_factory(attrs.has, strict_class)
+    plain_converter = converter.copy()
+    # without this a text would be read as a list of its letters, and an object as the list of its keys
+    converter.register_structure_hook_factory(
+        lambda kind: is_mapping(kind) or _is_tuple(kind), lambda kind: strict_container(kind, plain_converter)
+    )
     return converter
+
+
+def _is_tuple(kind: Any) -> bool:
+    return get_origin(kind) is tuple
 
 
 def _strict(kind: type, accepted: tuple[type, ...]) -> Callable[[Any, type], Any]:
