@@ -1,0 +1,39 @@
+"""What metrics of predicted numbers share: the two aligned arrays, constancy, names of features."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from primabench_core.state.rows import Rows
+
+Floats = NDArray[np.float64]
+
+SPREAD = 1e-12
+"""A vector whose (max − min)/max|x| is smaller holds rounding noise alone and counts as constant."""
+
+
+def pair(state: Rows) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+    """Predicted and true ``value``, each (n,) or (n, features), float32 or float64."""
+    return np.asarray(state.prediction["value"]), np.asarray(state.truth["value"])
+
+
+def is_constant(x: NDArray[np.floating]) -> bool:
+    """Whether all numbers are the same but for rounding.
+
+    Example:
+        >>> import numpy as np
+        >>> is_constant(np.array([1.0, 1.0000000000000002])), is_constant(np.array([1e-30, 2e-30]))
+        (True, False)
+    """
+    if not len(x):
+        return True
+    low, high = float(x.min()), float(x.max())
+    scale = max(abs(low), abs(high))
+    return low == high or (high / 2 - low / 2) / scale < SPREAD / 2
+
+
+def feature_names(state: Rows, count: int) -> tuple[str, ...]:
+    """Names of the columns of ``value``: the genes if there are as many, else their numbers."""
+    genes = state.coords.get("genes", ())
+    return tuple(genes) if len(genes) == count else tuple(str(i) for i in range(count))

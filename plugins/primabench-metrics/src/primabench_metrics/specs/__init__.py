@@ -1,0 +1,1 @@
+"""What each metric declares: frozen values that import without any array library."""

@@ -1,0 +1,35 @@
+"""Metrics of a partition against true classes, and of an embedding by its classes."""
+
+from __future__ import annotations
+
+from primabench_core.spec import MetricSpec
+from primabench_metrics.specs.fields import CLUSTER, TRUE_LABEL
+
+_MODULE = "primabench_metrics.clustering"
+
+ari = MetricSpec(
+    name="ari",
+    summary="Rand index of two partitions, adjusted for chance.",
+    compute=f"{_MODULE}:ari",
+    prediction=(CLUSTER,),
+    truth=(TRUE_LABEL,),
+    low=-0.5,
+    high=1.0,
+    state="counts",
+    references=(
+        "Hubert & Arabie (1985) J Classif 2:193, doi:10.1007/BF01908075",
+        "Chacon & Rastrojo (2023) Adv Data Anal Classif 17:125, doi:10.1007/s11634-022-00491-w",
+    ),
+)
+
+nmi = MetricSpec(
+    name="nmi",
+    summary="Mutual information of two partitions over the arithmetic mean of their entropies.",
+    compute=f"{_MODULE}:nmi",
+    prediction=(CLUSTER,),
+    truth=(TRUE_LABEL,),
+    low=0.0,
+    high=1.0,
+    state="counts",
+    references=("Vinh, Epps & Bailey (2010) JMLR 11:2837",),
+)
