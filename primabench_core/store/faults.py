@@ -68,7 +68,7 @@ def plugin_code(what: str, owner: str, *, private: bool = True) -> Iterator[None
         yield
     except PrimaBenchError:
         raise
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001  (a plugin may raise anything; it is raised again with its name)
         frames = traceback.extract_tb(error.__traceback__)
         line = f" at {Path(frames[-1].filename).name}:{frames[-1].lineno} in {frames[-1].name}" if frames else ""
         detail = "" if private else f": {error}"

@@ -1,4 +1,4 @@
-"""Strict reading of plain JSON into frozen values: an unknown, absent or mistyped key is an error that names its path."""
+"""Strict reading of plain JSON into frozen values: an unknown, absent or mistyped key is an error with its path."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import types
 from collections.abc import Mapping
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
-from attrs import asdict, fields, has
+from attrs import fields, has
 
 T = TypeVar("T")
 
@@ -79,12 +79,12 @@ def _read_field(hint: Any, value: Any, path: str) -> Any:
     return value
 
 
-def write(value: Any) -> dict[str, Any]:
+def write(value: Any) -> Any:
     """The plain form of an attrs value: dicts, lists, text, int, bool, None."""
-
-    def plain(_: Any, __: Any, item: Any) -> Any:
-        if isinstance(item, tuple):
-            return list(item)
-        return dict(item) if isinstance(item, Mapping) else item
-
-    return asdict(value, value_serializer=plain, retain_collection_types=False)
+    if has(type(value)):
+        return {f.name: write(getattr(value, f.name)) for f in fields(type(value))}
+    if isinstance(value, Mapping):
+        return {key: write(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [write(item) for item in value]
+    return value

@@ -1,0 +1,70 @@
+"""Card and recipe of ``wolf_2018_genome_biology/pbmc68k_reduced@1.0.0``, importable without any array library."""
+
+from primabench_core.spec import DatasetSpec, RecipeSpec, Source
+
+KEY = "wolf_2018_genome_biology/pbmc68k_reduced@1.0.0"
+
+NOTES = """
+**What the numbers are.** `expression` is the `raw` layer of the file: log(1 + counts per 10,000), natural logarithm,
+normalised over all genes of the cell before 765 were kept, and rounded by the source to three decimals. The file's
+`X` (regressed and scaled, with negative values) is not used; it breaks any contract that asks for counts or log values.
+
+**The labels are an annotation, not a measurement.** Zheng et al. gave each cell the sorted population whose mean
+profile its own profile correlates with best. So the truth was derived from the expression that a model sees, close
+T-cell types are noisy, and a score says how well a model repeats that annotation.
+
+**The truth is public.** Anyone can read it out of scanpy. That the solution is kept apart here protects from
+accidents, not from intent.
+
+**Left out on purpose.** `louvain`, `X_pca`, `X_umap`, the neighbour graph and the columns of `var` were computed on
+all cells at once, test cells included; the clusters of `louvain` follow the labels closely. `rank_genes_groups` was
+computed from the labels themselves. `n_genes`, `n_counts`, `percent_mito` and the cell-cycle scores describe one cell
+at a time and stay as inputs.
+
+**One donor**, so no split can hold out a donor or a batch. 700 cells, 10 types of 8 to 240 cells: intervals are wide.
+"""
+
+DATASET = DatasetSpec(
+    key=KEY,
+    title="PBMC 68k, reduced",
+    summary="700 human blood cells of one donor, 765 genes, 10 annotated types; ships with scanpy.",
+    publication=(
+        "Wolf FA, Angerer P, Theis FJ. SCANPY: large-scale single-cell gene expression data analysis. "
+        "Genome Biology 19, 15 (2018)."
+    ),
+    doi="10.1186/s13059-017-1382-0",
+    origin=(
+        "Zheng GXY et al. Massively parallel digital transcriptional profiling of single cells. "
+        "Nature Communications 8, 14049 (2017), doi 10.1038/ncomms14049: fresh 68k PBMCs, donor A, 10x Genomics."
+    ),
+    licence=(
+        "BSD-3-Clause, as a file of scanpy; the measurements are 10x Genomics', whose own terms for "
+        "'Fresh 68k PBMCs (Donor A)' apply to further use and are not restated in the file"
+    ),
+    organism="Homo sapiens",
+    modality="single-cell RNA-seq",
+    n_units=700,
+    content_hash="",
+    notes=NOTES.strip(),
+    citation_urls=(
+        "https://doi.org/10.1186/s13059-017-1382-0",
+        "https://doi.org/10.1038/ncomms14049",
+        "https://www.10xgenomics.com/datasets/fresh-68-k-pbm-cs-donor-a-1-standard-1-1-0",
+    ),
+)
+
+RECIPE = RecipeSpec(
+    dataset=KEY,
+    build="primabench_recipes.wolf_2018_genome_biology.pbmc68k_reduced.recipe:build",
+    sources=(
+        Source(
+            name="10x_pbmc68k_reduced.h5ad",
+            package="scanpy:scanpy/datasets/10x_pbmc68k_reduced.h5ad",
+            sha256="e71d41e737c941559b7c57c9243bdb3d2c889c2adfdf00e3422ac6b46783676f",
+            licence="BSD-3-Clause",
+        ),
+    ),
+    curator="The PrimaBench maintainers",
+    history=("2026-11-29 The PrimaBench maintainers: first version, from the file inside scanpy 1.11",),
+    requires=("scanpy", "anndata"),
+)
