@@ -206,3 +206,31 @@ def mcc(state: Counts, *, mode: str = "strict") -> Outcome:
         return m.outcome(0.0, flags=("constant_margin",))
     top = sum(m.hits) * m.n - sum(t * c for t, c in zip(m.true, m.called, strict=True))
     return m.outcome(math.copysign(math.sqrt(top * top / (spread_true * spread_called)), top))
+
+
+def cohen_kappa(state: Counts) -> Outcome:
+    """Cohen's kappa (p_o − p_e)/(1 − p_e), as one ratio of exact integers.
+
+    p_o is the share of rows predicted right, p_e = Σ t_k·p_k/n² the share expected of independent classes.
+
+    Returns:
+        Value in [-1, 1]; ``zero_denominator`` if p_e is 1 (both sides hold one and the same class).
+    """
+    m = _Margins.of(state)
+    if not m.n:
+        return _EMPTY
+    chance = sum(t * c for t, c in zip(m.true, m.called, strict=True))
+    if chance == m.n**2:
+        return Outcome.undefined("zero_denominator", "truth and prediction hold one and the same class", n=m.n)
+    return m.outcome((m.n * sum(m.hits) - chance) / (m.n**2 - chance))
+
+
+def n_unpredicted_classes(state: Counts) -> Outcome:
+    """Number of classes that occur in the truth and never in the prediction.
+
+    Returns:
+        A whole number, with the classes in ``values["classes"]``.
+    """
+    m = _Margins.of(state)
+    absent = sorted(str(c) for c, t, k in zip(m.classes, m.true, m.called, strict=True) if t and not k)
+    return m.outcome(float(len(absent)), values={"classes": absent}) if m.n else _EMPTY

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from primabench_core.spec import MetricSpec, Parameter
-from primabench_metrics.specs.fields import POSITIVE, PREDICTED_LABEL, TRUE_LABEL
+from primabench_core.spec import Interval, MetricSpec, Parameter
+from primabench_metrics.specs.fields import POSITIVE, PREDICTED_LABEL, PROBABILITY, TRUE_LABEL
 
 _MODULE = "primabench_metrics.classification"
 _SCIKIT_LEARN = "Pedregosa et al. (2011) JMLR 12:2825, definitions of sklearn.metrics"
@@ -141,3 +141,80 @@ mcc = MetricSpec(
     ),
 )
 mcc_sklearn = mcc.variant("mcc_sklearn", summary="Matthews correlation coefficient, 0 where scikit-learn gives 0.")
+
+cohen_kappa = MetricSpec(
+    name="cohen_kappa",
+    summary="Agreement of predicted and true classes beyond that of independent ones.",
+    compute=f"{_MODULE}:cohen_kappa",
+    prediction=(PREDICTED_LABEL,),
+    truth=(TRUE_LABEL,),
+    low=-1.0,
+    high=1.0,
+    state="counts",
+    references=("Cohen (1960) Educ Psychol Meas 20:37, doi:10.1177/001316446002000104",),
+)
+
+n_unpredicted_classes = MetricSpec(
+    name="n_unpredicted_classes",
+    summary="Number of classes of the truth that were never predicted.",
+    compute=f"{_MODULE}:n_unpredicted_classes",
+    prediction=(PREDICTED_LABEL,),
+    truth=(TRUE_LABEL,),
+    direction="info",
+    low=0.0,
+    state="counts",
+    interval=Interval("none", "a count of classes is not a mean over rows"),
+)
+
+_CALIBRATION = "primabench_metrics.calibration"
+
+log_loss = MetricSpec(
+    name="log_loss",
+    summary="Mean negative natural logarithm of the probability given to the true class.",
+    compute=f"{_CALIBRATION}:log_loss",
+    prediction=(PROBABILITY,),
+    truth=(TRUE_LABEL,),
+    direction="lower",
+    low=0.0,
+    parameters=(
+        Parameter(
+            "clip",
+            2.220446049250313e-16,
+            "smallest probability, the float64 epsilon as in scikit-learn",
+            kinds=(float,),
+            low=0.0,
+            high=0.5,
+        ),
+    ),
+    paired_test="wilcoxon",
+    reproducibility="tolerance",
+    rtol=1e-12,
+    references=("Good (1952) J R Stat Soc B 14:107, doi:10.1111/j.2517-6161.1952.tb00104.x",),
+)
+
+brier_score = MetricSpec(
+    name="brier_score",
+    summary="Mean squared distance of the probabilities from the true class.",
+    compute=f"{_CALIBRATION}:brier_score",
+    prediction=(PROBABILITY,),
+    truth=(TRUE_LABEL,),
+    direction="lower",
+    low=0.0,
+    high=2.0,
+    parameters=(POSITIVE,),
+    paired_test="wilcoxon",
+    references=("Brier (1950) Mon Weather Rev 78:1, doi:10.1175/1520-0493(1950)078<0001:VOFEIT>2.0.CO;2",),
+)
+
+expected_calibration_error = MetricSpec(
+    name="expected_calibration_error",
+    summary="Mean gap between the top probability and how often the top class is right, over equal-width bins.",
+    compute=f"{_CALIBRATION}:expected_calibration_error",
+    prediction=(PROBABILITY,),
+    truth=(TRUE_LABEL,),
+    direction="lower",
+    low=0.0,
+    high=1.0,
+    parameters=(Parameter("bins", 15, "number of equal-width bins", kinds=(int,), low=1, high=10_000),),
+    references=("Guo et al. (2017) ICML, arXiv:1706.04599", "Naeini et al. (2015) AAAI"),
+)
