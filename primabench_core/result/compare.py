@@ -1,0 +1,227 @@
+"""Two models on the same units: which differences are real."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal
+
+from attrs import evolve, field, frozen, validators
+
+from primabench_core.errors import UsageError
+from primabench_core.result.eval_result import EvalResult
+from primabench_core.result.identity import canonical_bytes
+from primabench_core.result.json import to_dict
+from primabench_core.result.metric_result import MetricResult
+from primabench_core.result.numeral import numeral
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from primabench_core.statistics.finding import Finding
+
+Test = Literal["delong", "mcnemar", "wilcoxon", "bootstrap"]
+
+_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
+    "delong": ("score_a", "score_b", "label"),
+    "mcnemar": ("label_a", "label_b", "label"),
+    "wilcoxon": ("value_a", "value_b"),
+    "bootstrap": ("statistic_a", "statistic_b", "n"),
+}
+
+
+@frozen
+class Pair:
+    """What the paired test of one metric needs: arrays of both models over the same units, in the same order."""
+
+    metric: str
+    """Key of the metric in both results."""
+    test: Test = field(validator=validators.in_(tuple(_ARGUMENTS)))
+    arguments: Mapping[str, Any]
+    """Keyword arguments of the function of ``pb.statistics``: ``score_a``, ``score_b``, ``label`` for ``delong``;
+    ``label_a``, ``label_b``, ``label`` for ``mcnemar``; ``value_a``, ``value_b`` for ``wilcoxon``; ``statistic_a``,
+    ``statistic_b``, ``n`` for ``bootstrap``, with ``unit``, ``strata``, ``draws`` if wanted."""
+
+    def __attrs_post_init__(self) -> None:
+        absent = [name for name in _ARGUMENTS[self.test] if name not in self.arguments]
+        if absent:
+            raise ValueError(f"{self.test} for {self.metric!r} needs {', '.join(absent)}")
+
+    def run(self) -> Finding:
+        """Run the test."""
+        from primabench_core import statistics
+
+        functions: Mapping[str, Callable[..., Finding]] = {
+            "delong": statistics.delong,
+            "mcnemar": statistics.mcnemar_exact,
+            "wilcoxon": statistics.wilcoxon_paired,
+            "bootstrap": statistics.paired_bootstrap,
+        }
+        return functions[self.test](**self.arguments)
+
+
+@frozen(kw_only=True)
+class Difference:
+    """One metric of both models, and what its test says."""
+
+    metric: str
+    direction: Literal["higher", "lower", "info"]
+    a: float | None
+    b: float | None
+    difference: float | None
+    """a - b; None if either has no value."""
+    low: float | None = None
+    """Interval of the difference, where the test gives one."""
+    high: float | None = None
+    test: str = ""
+    p: float | None = None
+    adjusted: float | None = None
+    """p after the correction over all tests of the table."""
+    reason: str = ""
+    """Why there is no p."""
+
+    def better(self, level: float) -> Literal["", "a", "b", "differs"]:
+        """Which model is better at this level after correction; empty if that is not shown."""
+        if self.adjusted is None or self.adjusted > 1 - level + 1e-12 or not self.difference:
+            return ""
+        if self.direction == "info":
+            return "differs"
+        return "a" if (self.difference > 0) == (self.direction == "higher") else "b"
+
+
+@frozen(kw_only=True)
+class Comparison:
+    """Two models, metric by metric."""
+
+    a: str
+    b: str
+    task: str
+    dataset: str
+    n_units: int
+    unit: str
+    correction: Literal["holm", "benjamini_hochberg"]
+    level: float
+    differences: tuple[Difference, ...]
+
+    def __getitem__(self, metric: str) -> Difference:
+        for found in self.differences:
+            if found.metric == metric:
+                return found
+        from primabench_core.errors import UnknownNameError
+
+        names = [d.metric for d in self.differences]
+        raise UnknownNameError("metric", metric, names, remedy=f"compared: {', '.join(names)}")
+
+    def verdict(self, difference: Difference) -> str:
+        """One phrase for the table."""
+        if difference.p is None:
+            return difference.reason
+        better = difference.better(self.level)
+        return {"a": f"{self.a} better", "b": f"{self.b} better", "differs": "differs", "": "not shown"}[better]
+
+    def __rich__(self) -> Table:
+        from rich import box
+        from rich.table import Table
+        from rich.text import Text
+
+        how = {"holm": "Holm", "benjamini_hochberg": "Benjamini-Hochberg"}[self.correction]
+        table = Table(
+            box=box.SIMPLE_HEAD,
+            title=Text(f"{self.a} against {self.b}"),
+            caption=Text(f"{self.n_units:,} {self.unit}s · paired tests, corrected by {how} over the table"),
+            title_justify="left",
+            caption_justify="left",
+            pad_edge=False,
+        )
+        table.add_column("metric", overflow="fold")
+        for name in (self.a, self.b, "difference", "p", "corrected"):
+            table.add_column(Text(name, overflow="ellipsis"), justify="right")
+        table.add_column("verdict", overflow="fold")
+        for d in self.differences:
+            cells = [numeral(d.a), numeral(d.b), numeral(d.difference), _p(d.p), _p(d.adjusted), self.verdict(d)]
+            table.add_row(*(Text(cell) for cell in (d.metric, *cells)))
+        return table
+
+
+def compare(
+    a: EvalResult,
+    b: EvalResult,
+    *,
+    pairs: Iterable[Pair] = (),
+    correction: Literal["holm", "benjamini_hochberg"] = "holm",
+    level: float = 0.95,
+) -> Comparison:
+    """Compare two results on the same units.
+
+    Args:
+        a: Result of the first model.
+        b: Result of the second, on the same truth.
+        pairs: What the paired tests need, for the metrics that are to be tested. A result file holds no predictions:
+            without a pair a metric has a difference and no p.
+        correction: ``holm`` (no false find in the table) or ``benjamini_hochberg`` (few false finds).
+        level: Confidence level of the verdicts.
+
+    Returns:
+        A value with one row a metric, in the order of ``a``; prints as a table with rich.
+
+    Raises:
+        UsageError: The results are not comparable: another truth, dataset, or metric definition.
+    """
+    from primabench_core import statistics
+
+    _check_comparable(a, b)
+    tests = {pair.metric: pair for pair in pairs}
+    for name in tests:
+        a[name], b[name]  # an unknown name raises with a suggestion
+    rows = [_difference(key, a[key], b[key], tests.get(key), _why(a, b)) for key in a.keys() if key in b]  # noqa: SIM118
+    adjust = {"holm": statistics.holm, "benjamini_hochberg": statistics.benjamini_hochberg}.get(correction)
+    if adjust is None:
+        raise UsageError(f"correction: expected 'holm' or 'benjamini_hochberg', found {correction!r}")
+    tested = {row.metric: row.p for row in rows if row.p is not None}
+    adjusted = dict(zip(tested, adjust(p=list(tested.values())).values["adjusted"], strict=True))
+    rows = [evolve(row, adjusted=adjusted.get(row.metric)) for row in rows]
+    names = (a.model, b.model) if a.model != b.model else (f"{a.model} (a)", f"{b.model} (b)")
+    return Comparison(
+        a=names[0], b=names[1], task=a.task, dataset=a.dataset, n_units=a.n_units, unit=a.unit,
+        correction=correction, level=level, differences=tuple(rows),
+    )  # fmt: skip
+
+
+def _check_comparable(a: EvalResult, b: EvalResult) -> None:
+    for what in ("task", "dataset", "dataset_hash", "truth_sha256", "n_units"):
+        left, right = getattr(a, what), getattr(b, what)
+        if left != right:
+            raise UsageError(f"The results are not comparable: {what} is {left!r} in one and {right!r} in the other.")
+    for key in a.keys():  # noqa: SIM118  (iterating a result gives values)
+        if key not in b:
+            continue
+        left, right = a[key], b[key]
+        if left.version != right.version or canonical_bytes(to_dict(left)["params"]) != canonical_bytes(
+            to_dict(right)["params"]
+        ):
+            raise UsageError(f"The results are not comparable: they define {key!r} differently.")
+
+
+def _why(a: EvalResult, b: EvalResult) -> str:
+    if a.predictions_sha256 and a.predictions_sha256 == b.predictions_sha256:
+        return "the predictions are identical"
+    return "needs the predictions"
+
+
+def _difference(key: str, a: MetricResult, b: MetricResult, pair: Pair | None, why: str) -> Difference:
+    value = None if a.value is None or b.value is None else a.value - b.value
+    row = Difference(metric=key, direction=a.direction, a=a.value, b=b.value, difference=value, reason=why)
+    if value is None:
+        return evolve(row, reason=f"undefined: {a.reason or b.reason}")
+    if pair is None:
+        return row
+    found = pair.run()
+    row = evolve(
+        row, test=pair.test, low=found.values.get("low"), high=found.values.get("high"), p=found.p, reason=found.reason
+    )
+    return row if row.p is not None else evolve(row, reason=found.detail or found.reason)
+
+
+def _p(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return "<0.0001" if value < 1e-4 else f"{value:.4f}"

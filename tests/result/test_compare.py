@@ -1,0 +1,130 @@
+import attrs
+import numpy as np
+import pytest
+
+from primabench_core.errors import UnknownNameError, UsageError
+from primabench_core.result import EvalResult, MetricResult
+from primabench_core.result.compare import Pair, compare
+
+N = 200
+RNG = np.random.default_rng(0)
+Y = RNG.integers(0, 2, N)
+SCORE_A, SCORE_B = Y + RNG.normal(size=N), Y + 3 * RNG.normal(size=N)
+LABEL_A, LABEL_B = (SCORE_A > 0.5).astype(int), (SCORE_B > 0.5).astype(int)
+
+
+def made(name, score, label, **more):
+    positive, negative = score[Y == 1], score[Y == 0]
+    auroc = float((positive[:, None] > negative).mean())
+    results = [
+        MetricResult(name="auroc", value=auroc),
+        MetricResult(name="accuracy", value=float((label == Y).mean())),
+        MetricResult(name="log_loss", value=1 - auroc, direction="lower"),
+        MetricResult(name="mcc", value=None, reason="single_class"),
+    ]
+    return EvalResult.make(
+        **{
+            "task": "t",
+            "truth_sha256": "e" * 64,
+            "predictions_sha256": name * 64,
+            "labels": {"model_name": name},
+            "results": results,
+            "n_units": N,
+            **more,
+        }
+    )
+
+
+A, B = made("a", SCORE_A, LABEL_A), made("b", SCORE_B, LABEL_B)
+PAIRS = [
+    Pair("auroc", "delong", {"score_a": SCORE_A, "score_b": SCORE_B, "label": Y}),
+    Pair("accuracy", "mcnemar", {"label_a": LABEL_A, "label_b": LABEL_B, "label": Y}),
+    Pair(
+        "log_loss",
+        "bootstrap",
+        {
+            "statistic_a": lambda at: float(np.abs(LABEL_A - Y)[at].mean()),
+            "statistic_b": lambda at: float(np.abs(LABEL_B - Y)[at].mean()),
+            "n": N,
+            "draws": 400,
+        },
+    ),
+]
+
+
+def test_differences_and_verdicts():
+    found = compare(A, B, pairs=PAIRS)
+    auroc = found["auroc"]
+    assert auroc.difference == A["auroc"].value - B["auroc"].value
+    assert auroc.p < 0.01
+    assert auroc.adjusted >= auroc.p
+    assert found.verdict(auroc) == "a better"
+    assert auroc.better(0.95) == "a"
+    assert found["log_loss"].better(0.95) == "a"  # lower is better, a is lower
+    assert found["log_loss"].low < found["log_loss"].high
+    assert found["mcc"].p is None
+    assert found["mcc"].reason == "undefined: single_class"
+    back = compare(B, A, pairs=[])
+    assert back["auroc"].difference == -auroc.difference
+    assert back["auroc"].reason == "needs the predictions"
+    with pytest.raises(UnknownNameError, match="auroc"):
+        found["aurok"]
+
+
+def test_correction_runs_over_the_table():
+    holm, bh = (compare(A, B, pairs=PAIRS, correction=c) for c in ("holm", "benjamini_hochberg"))
+    for one, two in zip(holm.differences, bh.differences, strict=True):
+        assert one.p == two.p
+        assert one.adjusted is None or one.adjusted >= two.adjusted
+    alone = compare(A, B, pairs=PAIRS[1:2])
+    assert alone["accuracy"].adjusted == alone["accuracy"].p
+    with pytest.raises(UsageError, match="correction"):
+        compare(A, B, pairs=PAIRS, correction="bonferroni")
+
+
+def test_a_model_is_not_better_than_itself():
+    same = [Pair("auroc", "delong", {"score_a": SCORE_A, "score_b": SCORE_A, "label": Y})]
+    found = compare(A, A, pairs=same)
+    assert found["auroc"].p is None
+    assert found["auroc"].better(0.95) == ""
+    assert "variance 0" in found.verdict(found["auroc"])
+    assert compare(A, A)["auroc"].reason == "the predictions are identical"
+    assert (found.a, found.b) == ("a (a)", "a (b)")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"truth_sha256": "f" * 64},
+        {"task": "other"},
+        {"dataset": "x/y@1.0.0"},
+        {"n_units": N + 1},
+        {"results": [attrs.evolve(A["auroc"], version="2")]},
+        {"results": [attrs.evolve(A["auroc"], params={"k": 1})]},
+    ],
+)
+def test_what_cannot_be_compared_is_refused(change):
+    with pytest.raises(UsageError, match="not comparable"):
+        compare(A, made("b", SCORE_B, LABEL_B, **change))
+
+
+def test_pairs_are_checked():
+    with pytest.raises(ValueError, match="score_b"):
+        Pair("auroc", "delong", {"score_a": SCORE_A, "label": Y})
+    with pytest.raises(ValueError, match="test"):
+        Pair("auroc", "t", {})
+    with pytest.raises(UnknownNameError, match="auroc"):
+        compare(A, B, pairs=[Pair("aurok", "wilcoxon", {"value_a": [1], "value_b": [2]})])
+
+
+def test_the_table_fits():
+    from io import StringIO
+
+    from rich.console import Console
+
+    out = StringIO()
+    Console(width=80, file=out).print(compare(A, B, pairs=PAIRS))
+    text = out.getvalue()
+    assert "0.0042" in text
+    assert "a better" in text
+    assert max(len(line.rstrip()) for line in text.splitlines()) <= 80
