@@ -150,7 +150,7 @@ def _named(base: MetricSpec, name: str, record: names.Record) -> MetricSpec:
     """The spec under this canonical name, as its own entry point declares it where there is one."""
     if name == base.name:
         return base
-    if not _owned(record, name):
+    if not _owned(record, name):  # disabled; the identity must not depend on that
         return base.variant(name)
     variant = registry.load("metric", f"{record.distribution}:{name}")
     if variant.base != base.name:

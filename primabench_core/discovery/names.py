@@ -118,8 +118,9 @@ def refresh() -> None:
     import importlib
 
     importlib.invalidate_caches()
-    _cache.clear()
     _cache["generation"] = generation() + 1
+    _cache.pop("scanned", None)
+    _cache.pop("judged", None)
 
 
 def generation() -> int:
@@ -187,7 +188,10 @@ def _judged() -> tuple[Record, ...]:
 def _scan() -> Iterator[Record]:
     """Entry points of every distribution that has a group of ours, as they are declared."""
     seen: set[str] = set()
-    for candidate in importlib_metadata.distributions():
+    for candidate in _distributions():
+        if isinstance(candidate, Record):
+            yield candidate
+            continue
         # most distributions have no group of ours, and parsing their metadata would cost ten times this look
         text = _read(candidate, "entry_points.txt")
         if text is not None and "[primabench." not in text:
@@ -200,8 +204,26 @@ def _scan() -> Iterator[Record]:
             continue
         seen.add(normalise(name))
         # the first on sys.path owns the name, even if what it declares differs from what lies behind it
-        winner = next(iter(importlib_metadata.distributions(name=name)), candidate)
-        yield from _declared(winner)
+        yield from _declared(_first(name) or candidate)
+
+
+def _distributions() -> Iterator[importlib_metadata.Distribution | Record]:
+    """Installed distributions; a record in the place of those that a failing finder of somebody else hides."""
+    try:
+        yield from importlib_metadata.distributions()
+    except Exception as error:  # noqa: BLE001  (any package may add a finder, and it may fail in any way)
+        detail = (
+            f"a finder on sys.meta_path raised {type(error).__name__}: {error}; what it would have found is unknown"
+        )
+        yield Record(UNREADABLE, "unknown", "unknown", "", "", "broken", detail, "python -m pip check")
+
+
+def _first(name: str) -> importlib_metadata.Distribution | None:
+    """The distribution that owns a name. ``importlib_metadata.distribution`` would parse whole descriptions to tell."""
+    try:
+        return next(iter(importlib_metadata.distributions(name=name)), None)
+    except Exception:  # noqa: BLE001  (as above; the scan reports it)
+        return None
 
 
 def _declared(distribution: importlib_metadata.Distribution) -> Iterator[Record]:
@@ -255,12 +277,15 @@ def _headers(distribution: importlib_metadata.Distribution) -> tuple[tuple[str, 
 
 
 def _headers_of(distribution: str) -> tuple[tuple[str, str], ...]:
-    first = next(iter(importlib_metadata.distributions(name=distribution)), None) if distribution else None
-    return () if first is None else _headers(first)
+    first = _first(distribution) if distribution else None
+    return _headers(first) if first else ()
 
 
 def _unreadable(name: str, distribution: importlib_metadata.Distribution, file: str, reason: str = "") -> Record:
-    place = os.fspath(distribution.locate_file(""))  # type: ignore[call-overload]
+    try:
+        place = str(distribution.locate_file(""))
+    except Exception:  # noqa: BLE001  (optional for foreign finders; the place is only a hint)
+        place = "an unknown place"
     detail = f"{file} of a distribution in {place} cannot be read" + (f" ({reason})" if reason else "")
     remedy = f"pip install --force-reinstall --no-deps {name}" if name != "unknown" else f"look into {place}"
     return Record(UNREADABLE, name, name, "", "", "broken", detail, remedy)

@@ -210,7 +210,7 @@ def _check_spec(record: Record, value: Any, update: str) -> None:
     if not isinstance(value, expected):
         found = f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
         raise _SpecFault(f"expected a {expected.__name__}, found {found}", remedy=update)
-    if api != specs.API_VERSION:
+    if api != specs.API_VERSION or isinstance(api, bool):
         raise _SpecFault(f"its plugin API version must be an integer, found {api!r}", remedy=update)
     own = _NAME_OF[record.kind](value)
     if own != record.name:
@@ -219,13 +219,20 @@ def _check_spec(record: Record, value: Any, update: str) -> None:
         if record.kind in ("dataset", "recipe", "preparer"):
             specs.DatasetKey.parse(record.name.rpartition("|")[2])
         if isinstance(value, specs.MetricSpec):
-            _check_metric(value)
+            _check_metric(value, record)
     except (ValueError, ParameterError) as error:
         raise _SpecFault(str(error).partition("\n  Next:")[0].rstrip("."), remedy=update) from error
 
 
-def _check_metric(metric: specs.MetricSpec) -> None:
-    """A metric's canonical names and its defaults must follow its own declarations."""
+def _check_metric(metric: specs.MetricSpec, record: Record) -> None:
+    """A metric's canonical names and its defaults must follow its own declarations.
+
+    A canonical name without an entry point would stand in results, and could not be asked for again.
+    """
+    own = {r.name for r in names.records("metric") if r.distribution == record.distribution}
+    absent = [name for name in metric.canonical if name not in own]
+    if absent:
+        raise ValueError(f"its canonical name {absent[0]!r} has no entry point in primabench.metrics")
     full_parameters(metric, {parameter.name: parameter.default for parameter in metric.parameters})
     for fixed in metric.canonical.values():
         full_parameters(metric, fixed)

@@ -1,0 +1,1 @@
+"""A small complete plugin, installed by the tests of discovery."""
