@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser, Namespace
 
 from primabench_core.cli.output import console, write_json
@@ -17,8 +18,9 @@ def run(args: Namespace) -> int:
     """Diagnose and return 0 if all is well, else 1."""
     from primabench_core.cli.show_command import plain
     from primabench_core.discovery.doctor import diagnose
+    from primabench_core.store.location import ENVIRONMENT, default_root
 
-    report = diagnose()
+    report = diagnose(store=os.environ.get(ENVIRONMENT, "").strip() or str(default_root()))
     bad = [r for r in report.records if r.status not in ("ok", "disabled")]
     if args.json:
         write_json(plain(report))
@@ -44,5 +46,7 @@ def run(args: Namespace) -> int:
         out.print(Text(f"{r.status}: {r.kind} {r.name} of {r.distribution} {r.version}: {r.detail}", style="red"))
         if r.remedy:
             out.print(Text(f"  Next: {r.remedy}"))
+    for note in report.notes:
+        out.print(Text(f"note: {note}", style="yellow"))
     out.print(Text(f"{len(bad)} of {len(report.records)} plugin entries need attention." if bad else "All is well."))
     return 1 if bad else 0
