@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from attrs import field, frozen
+from attrs import field as attribute
+from attrs import frozen
 
 
 def _as_text(ids: Iterable[object]) -> tuple[str, ...]:
@@ -26,7 +27,7 @@ class Violation:
     """What the contract asks for."""
     found: str
     """What was there instead."""
-    ids: tuple[str, ...] = field(default=(), converter=_as_text)
+    ids: tuple[str, ...] = attribute(default=(), converter=_as_text)
     """The first few ids (or column names) concerned."""
     count: int = 0
     """How many rows (or columns) are concerned; 0 where that has no meaning."""

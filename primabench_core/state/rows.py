@@ -9,6 +9,7 @@ import numpy as np
 from attrs import field, frozen
 from numpy.typing import NDArray
 
+from primabench_core.contract.ragged import Ragged
 from primabench_core.state.counts import Counts
 
 T = TypeVar("T")
@@ -36,26 +37,6 @@ class Labels:
         """(n,) the labels themselves: int64, or an object array of text."""
         kind = np.int64 if all(isinstance(c, int) for c in self.classes) and self.classes else object
         return np.asarray(self.classes, dtype=kind)[self.codes]
-
-
-@frozen(eq=False)
-class Ragged:
-    """Entries of varying number per row, as a CF contiguous ragged array."""
-
-    values: NDArray[Any]
-    """(total, k) the entries of all rows, one after the other."""
-    counts: NDArray[np.int64]
-    """(n,) how many entries belong to each row."""
-
-    def take(self, positions: NDArray[np.intp]) -> Ragged:
-        """The rows at these positions."""
-        starts = np.concatenate([[0], np.cumsum(self.counts)])
-        pieces = [self.values[starts[p] : starts[p + 1]] for p in positions]
-        values = np.concatenate(pieces) if pieces else self.values[:0]
-        return Ragged(values, self.counts[positions])
-
-    def __len__(self) -> int:
-        return len(self.counts)
 
 
 Column = Labels | Ragged | NDArray[Any]
