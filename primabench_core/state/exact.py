@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -145,9 +146,17 @@ def exact_row_sums(matrix: NDArray[Any]) -> Floats:
         with np.errstate(invalid="ignore", over="ignore"):  # such rows are done again
             sums, odd = summer.sums(part)
         for row in np.flatnonzero(odd).tolist():
-            sums[row] = exact_sum(part[row])
+            sums[row] = _row_sum(part[row])
         result[start : start + rows] = sums
     return result
+
+
+def _row_sum(row: NDArray[Any]) -> float:
+    try:
+        total = math.fsum(row.tolist())  # for one short row the fastest way
+    except (OverflowError, ValueError):  # a partial sum was too large, or infinities met
+        return exact_sum(row)
+    return total if math.isfinite(total) else exact_sum(row)
 
 
 def exact_column_sums(matrix: NDArray[Any]) -> Floats:

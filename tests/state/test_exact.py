@@ -156,7 +156,7 @@ def test_rows_and_columns_against_fractions(x):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("width", [3, 700])
 def test_large_matrices(kind, width):
-    x = hard(kind, 42_000).reshape(-1, width)
+    x = hard(kind, 9000 if width == 3 else 42_000).reshape(-1, width)
     assert exact_column_sums(x).tolist() == [exact_sum(c) for c in x.T]
     assert exact_row_sums(x).tolist() == [exact_sum(r) for r in x]
     assert exact_column_sums(x[::-1]).tolist() == exact_column_sums(np.asfortranarray(x)).tolist()
