@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -95,7 +97,7 @@ def expected_calibration_error(state: Rows, *, bins: int = 15) -> Outcome:
     order = np.argsort(place, kind="stable")
     bounds = np.searchsorted(place[order], np.arange(bins + 1))
     hits, sure, counts = [], [], np.diff(bounds).tolist()
-    for start, stop in zip(bounds[:-1], bounds[1:], strict=True):
+    for start, stop in pairwise(bounds.tolist()):
         hits.append(exact_sum(right[order[start:stop]]))
         sure.append(exact_sum(top[order[start:stop]]))
     value = exact_sum(np.abs(np.subtract(hits, sure))) / state.n

@@ -14,6 +14,7 @@ from attrs import frozen
 
 from primabench_core.spec import Outcome
 from primabench_core.state.counts import Counts
+from primabench_metrics.chance import expected_information
 from primabench_metrics.logarithms import terms_k_log_k
 
 NOISE = frozenset({-1, "-1"})
@@ -100,6 +101,80 @@ def nmi(state: Counts) -> Outcome:
         return p.outcome(1.0, "trivial_partition")
     information, h_class, h_cluster = scaled_entropies(p)
     return p.outcome(information / ((h_class + h_cluster) / 2))
+
+
+def ami(state: Counts) -> Outcome:
+    """Adjusted mutual information (I − E[I])/((H(class)+H(cluster))/2 − E[I]) (Vinh et al. 2010).
+
+    E[I] is taken over random partitions with the same sizes of classes and clusters.
+
+    Args:
+        state: Truth label x predicted cluster.
+
+    Returns:
+        Value up to 1, near 0 by chance; 1 with the flag ``trivial_partition`` if both sides are the same trivial
+        partition; 0 if one side is constant or all single rows and the other is not.
+    """
+    p = Partitions.of(state)
+    if not p.n:
+        return _EMPTY
+    if p.is_trivial:
+        return p.outcome(1.0, "trivial_partition")
+    if 1 in (len(p.classes), len(p.clusters)) or p.n in (len(p.classes), len(p.clusters)):
+        return p.outcome(0.0)  # I is the same for every random partition
+    information, h_class, h_cluster = scaled_entropies(p)
+    expected = expected_information(p.classes, p.clusters, p.n)
+    if len(p.cells) == len(p.classes) == len(p.clusters):
+        return p.outcome(1.0, expected_information=expected / p.n)
+    value = (information - expected) / ((h_class + h_cluster) / 2 - expected)
+    return p.outcome(value, expected_information=expected / p.n)
+
+
+def homogeneity(state: Counts) -> Outcome:
+    """Homogeneity I/H(class): 1 if every cluster holds one class only (Rosenberg & Hirschberg 2007).
+
+    Returns:
+        Value in [0, 1]; 1 with the flag ``trivial_partition`` if the truth has one class (0/0).
+    """
+    return _share(state, 1)
+
+
+def completeness(state: Counts) -> Outcome:
+    """Completeness I/H(cluster): 1 if every class lies in one cluster only (Rosenberg & Hirschberg 2007).
+
+    Returns:
+        Value in [0, 1]; 1 with the flag ``trivial_partition`` if there is one cluster (0/0).
+    """
+    return _share(state, 2)
+
+
+def _share(state: Counts, side: int) -> Outcome:
+    p = Partitions.of(state)
+    if not p.n:
+        return _EMPTY
+    entropies = scaled_entropies(p)
+    if not entropies[side]:
+        return p.outcome(1.0, "trivial_partition")
+    return p.outcome(entropies[0] / entropies[side])
+
+
+def v_measure(state: Counts) -> Outcome:
+    """V-measure: harmonic mean of homogeneity and completeness (Rosenberg & Hirschberg 2007).
+
+    It equals the normalised mutual information with the arithmetic mean.
+
+    Returns:
+        Value in [0, 1]; 1 with the flag ``trivial_partition`` if both sides are the same trivial partition.
+    """
+    p = Partitions.of(state)
+    if not p.n:
+        return _EMPTY
+    if p.is_trivial:
+        return p.outcome(1.0, "trivial_partition")
+    information, h_class, h_cluster = scaled_entropies(p)
+    h = information / h_class if h_class else 1.0
+    c = information / h_cluster if h_cluster else 1.0
+    return p.outcome(2 * h * c / (h + c) if h + c else 0.0, homogeneity=h, completeness=c)
 
 
 def scaled_entropies(p: Partitions) -> tuple[float, float, float]:

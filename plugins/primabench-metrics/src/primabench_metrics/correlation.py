@@ -6,6 +6,7 @@ row order nor a common offset changes a bit.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -16,6 +17,8 @@ from primabench_core.state.exact import exact_moments, pearson_from_moments
 from primabench_core.state.rows import Rows
 from primabench_metrics.aggregate import mean_of_units
 from primabench_metrics.numbers import feature_names, is_constant, pair
+from primabench_metrics.pairs import pair_counts
+from primabench_metrics.ranks import rank_moments
 
 Vector = NDArray[np.floating]
 MIN_ITEMS = 3
@@ -38,6 +41,39 @@ def pearson(state: Rows, *, per: str = "pooled", reduce: str = "mean", policy: s
         has a relative spread below 1e-12.
     """
     return _over(state, _pearson, per, policy)
+
+
+def spearman(state: Rows, *, per: str = "pooled", reduce: str = "mean", policy: str = "strict") -> Outcome:
+    """Spearman's rank correlation: Pearson on mid-ranks (Spearman 1904).
+
+    Ranks are doubled integers, so moments are integers; neither 1 − 6Σd²/(n(n²−1)) nor ranks by position hold with
+    ties.
+
+    Args:
+        state: ``value`` (n,) or (n, features) on both sides.
+        per: ``pooled``: all numbers together; ``feature``: each column over its rows, then ``reduce``.
+        reduce: How features are joined.
+        policy: What an undefined feature does to the mean (:mod:`primabench_metrics.aggregate`).
+
+    Returns:
+        Value in [-1, 1]; undefined as :func:`pearson`.
+    """
+    return _over(state, _spearman, per, policy)
+
+
+def kendall_tau_b(state: Rows, *, per: str = "pooled", reduce: str = "mean", policy: str = "strict") -> Outcome:
+    """Kendall's tau-b (C−D)/√((C+D+Tx)(C+D+Ty)) (Kendall 1945), from exact pair counts in O(n log n).
+
+    Args:
+        state: ``value`` (n,) or (n, features) on both sides.
+        per: ``pooled``: all numbers together; ``feature``: each column over its rows, then ``reduce``.
+        reduce: How features are joined.
+        policy: What an undefined feature does to the mean (:mod:`primabench_metrics.aggregate`).
+
+    Returns:
+        Value in [-1, 1]; undefined as :func:`pearson`.
+    """
+    return _over(state, _kendall, per, policy)
 
 
 def _over(state: Rows, correlate: Callable[[Vector, Vector], Outcome], per: str, policy: str) -> Outcome:
@@ -70,3 +106,22 @@ def _pearson(x: Vector, y: Vector) -> Outcome:
     if value is None:
         return Outcome.undefined("numerical_failure", "the spread is below what float64 can hold", n=len(x))
     return Outcome(value, n=len(x))
+
+
+def _spearman(x: Vector, y: Vector) -> Outcome:
+    problem = impossible(x, y)
+    if problem is not None:
+        return problem
+    joint, spread_x, spread_y = map(float, rank_moments(x, y))
+    return Outcome(min(1.0, max(-1.0, joint / math.sqrt(spread_x * spread_y))), n=len(x))
+
+
+def _kendall(x: Vector, y: Vector) -> Outcome:
+    problem = impossible(x, y)
+    if problem is not None:
+        return problem
+    pairs = pair_counts(x, y)
+    ordered = pairs.concordant + pairs.discordant
+    surplus = pairs.concordant - pairs.discordant
+    radicand = (ordered + pairs.tied_x) * (ordered + pairs.tied_y)
+    return Outcome(math.copysign(math.sqrt(surplus * surplus / radicand), surplus), n=len(x))

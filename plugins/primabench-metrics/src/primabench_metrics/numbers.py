@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from primabench_core.contract.violations import Violation
+from primabench_core.errors import ContractError
 from primabench_core.state.rows import Rows
 
 Floats = NDArray[np.float64]
@@ -37,3 +39,19 @@ def feature_names(state: Rows, count: int) -> tuple[str, ...]:
     """Names of the columns of ``value``: the genes if there are as many, else their numbers."""
     genes = state.coords.get("genes", ())
     return tuple(genes) if len(genes) == count else tuple(str(i) for i in range(count))
+
+
+def vectors(state: Rows) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
+    """Prediction (``value`` or ``score``) and true ``value`` as two (n,) vectors.
+
+    Raises:
+        ContractError: There are several features.
+    """
+    if "value" not in state.prediction:
+        predicted, true = np.asarray(state.prediction["score"]), np.asarray(state.truth["value"])
+    else:
+        predicted, true = pair(state)
+    for side in (predicted, true):
+        if side.ndim != 1 and side.shape[1] != 1:
+            raise ContractError([Violation("value", "one number a row", f"{side.shape[1]} features")])
+    return predicted.reshape(-1), true.reshape(-1)

@@ -44,7 +44,7 @@ def rank_counts(scores: NDArray[np.floating], codes: Ints, positive: int) -> Ran
     """
     n = len(scores)
     positives = int(np.count_nonzero(codes == positive))
-    narrow = _as_float32(scores)
+    narrow = as_float32(scores)
     if narrow is not None:
         runs = _packed_runs(narrow, codes, positive)
     else:
@@ -58,7 +58,7 @@ def rank_counts(scores: NDArray[np.floating], codes: Ints, positive: int) -> Ran
     return RankCounts(positives, n - positives, wins, precision.value)
 
 
-def _as_float32(x: NDArray[np.floating]) -> NDArray[np.float32] | None:
+def as_float32(x: NDArray[np.floating]) -> NDArray[np.float32] | None:
     """``x`` as float32 if that changes no number, else None."""
     if x.dtype == np.float32:
         return x

@@ -33,3 +33,55 @@ nmi = MetricSpec(
     state="counts",
     references=("Vinh, Epps & Bailey (2010) JMLR 11:2837",),
 )
+
+ami = MetricSpec(
+    name="ami",
+    summary="Mutual information of two partitions, adjusted for chance.",
+    compute=f"{_MODULE}:ami",
+    prediction=(CLUSTER,),
+    truth=(TRUE_LABEL,),
+    high=1.0,
+    state="counts",
+    reproducibility="tolerance",
+    rtol=1e-9,
+    atol=1e-12,
+    references=("Vinh, Epps & Bailey (2010) JMLR 11:2837",),
+)
+
+_ROSENBERG = "Rosenberg & Hirschberg (2007) EMNLP-CoNLL, ACL D07-1043"
+
+homogeneity = MetricSpec(
+    name="homogeneity",
+    summary="How far each cluster holds members of one class only.",
+    compute=f"{_MODULE}:homogeneity",
+    prediction=(CLUSTER,),
+    truth=(TRUE_LABEL,),
+    low=0.0,
+    high=1.0,
+    state="counts",
+    references=(_ROSENBERG,),
+)
+
+completeness = MetricSpec(
+    name="completeness",
+    summary="How far the members of each class lie in one cluster only.",
+    compute=f"{_MODULE}:completeness",
+    prediction=(CLUSTER,),
+    truth=(TRUE_LABEL,),
+    low=0.0,
+    high=1.0,
+    state="counts",
+    references=(_ROSENBERG,),
+)
+
+v_measure = MetricSpec(
+    name="v_measure",
+    summary="Harmonic mean of homogeneity and completeness.",
+    compute=f"{_MODULE}:v_measure",
+    prediction=(CLUSTER,),
+    truth=(TRUE_LABEL,),
+    low=0.0,
+    high=1.0,
+    state="counts",
+    references=(_ROSENBERG,),
+)

@@ -28,3 +28,30 @@ pearson = MetricSpec(
     parameters=_PARAMETERS,
     references=("Pearson (1895) Proc R Soc Lond 58:240, doi:10.1098/rspl.1895.0041",),
 )
+
+spearman = MetricSpec(
+    name="spearman",
+    summary="Pearson correlation of mid-ranks.",
+    compute=f"{_MODULE}:spearman",
+    prediction=(PREDICTED_VALUE,),
+    truth=(TRUE_VALUE,),
+    low=-1.0,
+    high=1.0,
+    parameters=_PARAMETERS,
+    references=("Spearman (1904) Am J Psychol 15:72, doi:10.2307/1412159",),
+)
+
+kendall_tau_b = MetricSpec(
+    name="kendall_tau_b",
+    summary="Surplus of pairs in the same order, corrected for ties.",
+    compute=f"{_MODULE}:kendall_tau_b",
+    prediction=(PREDICTED_VALUE,),
+    truth=(TRUE_VALUE,),
+    low=-1.0,
+    high=1.0,
+    parameters=_PARAMETERS,
+    references=(
+        "Kendall (1945) Biometrika 33:239, doi:10.1093/biomet/33.3.239",
+        "Knight (1966) J Am Stat Assoc 61:436, doi:10.1080/01621459.1966.10480879",
+    ),
+)

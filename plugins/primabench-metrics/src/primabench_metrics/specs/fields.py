@@ -11,6 +11,8 @@ PROBABILITY = Field("probability", "probability", coord="classes", doc="probabil
 PREDICTED_VALUE = Field("value", "value", doc="predicted numbers, one or one a feature")
 TRUE_VALUE = Field("value", "value", doc="measured numbers, one or one a feature")
 CLUSTER = Field("cluster", "label", vocabulary="open", doc="predicted cluster of each row; names carry no meaning")
+GROUP = Field("group", "label", doc="the pair, query or list that a row belongs to")
+OPTIONAL_GROUP = Field("group", "label", doc="the query or list that a row belongs to", optional=True)
 EMBEDDING = Field("embedding", "embedding", doc="one vector a row")
 
 POSITIVE = Parameter("positive", 1, "the positive class", kinds=(int, str))
