@@ -43,7 +43,7 @@ def pbmc68k_reduced() -> dict[str, str]:
 
     path = distribution("scanpy").locate_file("scanpy/datasets/10x_pbmc68k_reduced.h5ad")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # the file is older than today's place for graphs
+        warnings.simplefilter("ignore")  # anndata says at length that the file is of an old version
         data = anndata.read_h5ad(path)
     splits = stratified(list(data.obs_names), list(data.obs["bulk_labels"].astype(str)))
     seen: dict[bytes, str] = {}

@@ -18,13 +18,13 @@ CLUSTERING = (clustering.random, clustering.single_cluster, clustering.kmeans, c
 @pytest.fixture(scope="module")
 def halves(views: dict[str, EvalData]) -> tuple[EvalData, EvalData, EvalData]:
     """Training cells, censored test cells, the same test cells with types; donor d3 tests."""
-    donors = np.asarray(views["labelled"].fields["donor"][:])
+    donors = np.asarray(views["labelled"]["donor"])
     train, test = np.flatnonzero(donors != "d3"), np.flatnonzero(donors == "d3")
     return views["labelled"].select(train), views["censored"].select(test), views["labelled"].select(test)
 
 
 def _labels(data: EvalData, name: str = "label") -> np.ndarray:
-    return np.asarray(data.fields[name][:])
+    return np.asarray(data[name])
 
 
 def _partition(clusters: np.ndarray) -> set[frozenset[int]]:
@@ -69,7 +69,7 @@ def test_same_seed_same_prediction(baseline, halves: tuple[EvalData, EvalData, E
 
 def test_test_expression_moves_nothing_that_is_fitted(halves: tuple[EvalData, EvalData, EvalData]) -> None:
     train, test, _ = halves
-    extreme = np.asarray(test.fields["expression"][:]).copy()
+    extreme = np.asarray(test["expression"]).copy()
     extreme[1:] *= 1000.0  # every test cell but the first becomes an outlier
     changed = EvalData({**test.fields, "expression": extreme}, ids=test.ids, coords=test.coords)
     for baseline in (annotation.knn, annotation.logistic):
@@ -93,7 +93,7 @@ def test_random_has_the_frequencies_of_training() -> None:
 def test_sparse_expression_equals_dense(halves: tuple[EvalData, EvalData, EvalData]) -> None:
     sparse = pytest.importorskip("scipy.sparse", reason="scipy holds sparse matrices")
     parts = [
-        EvalData({**d.fields, "expression": sparse.csr_matrix(np.asarray(d.fields["expression"][:]))}, ids=d.ids)
+        EvalData({**d.fields, "expression": sparse.csr_matrix(np.asarray(d["expression"]))}, ids=d.ids)
         for d in halves[:2]
     ]
     for baseline in (annotation.knn, annotation.logistic):

@@ -48,7 +48,7 @@ def pbmc68k(store: Path) -> str:
 
 
 def _labels(data: pb.EvalData) -> list[object]:
-    return np.asarray(data.fields["label"][:], object).tolist()
+    return np.asarray(data["label"], object).tolist()
 
 
 @pytest.mark.parametrize(("task", "key"), TASKS)
@@ -117,7 +117,7 @@ def test_one_cluster_scores_zero(store: Path) -> None:
 
 def test_cluster_names_carry_no_meaning(store: Path) -> None:
     predictions = predict_baseline("clustering", "kmeans", dataset=CLUSTERING)
-    clusters = np.asarray(predictions.fields["cluster"][:])
+    clusters = np.asarray(predictions["cluster"])
     renamed = pb.EvalData({"cluster": np.asarray([f"group {9 - c}" for c in clusters], object)}, ids=predictions.ids)
     scores = [pb.evaluate("clustering", p, dataset=CLUSTERING, ci=None).scores for p in (predictions, renamed)]
     assert scores[0] == scores[1]
@@ -125,7 +125,7 @@ def test_cluster_names_carry_no_meaning(store: Path) -> None:
 
 def test_an_unknown_type_counts_as_an_error(store: Path) -> None:
     predictions = predict_baseline("cell_type_annotation", "majority", dataset=ANNOTATION)
-    label = np.asarray(predictions.fields["label"][:], object).copy()
+    label = np.asarray(predictions["label"], object).copy()
     right = pb.evaluate("cell_type_annotation", predictions, dataset=ANNOTATION, ci=None).scores["accuracy"]
     label[:] = "unheard of"
     unknown = pb.EvalData({"label": label}, ids=predictions.ids)

@@ -42,35 +42,35 @@ def _shipped(reference: str) -> dict[str, tuple[str, ...]]:
 
 
 def _missing(label: object) -> np.ndarray:
-    return np.asarray([value is None for value in np.asarray(label[:], object)])  # type: ignore[index]
+    return np.asarray([value is None for value in np.asarray(label, object)])
 
 
 def test_annotation_holds_out_donor_d3_and_hides_its_types(cells: EvalData, views: dict[str, EvalData]) -> None:
     splits = annotation.prepare(Reader(views, _shipped(PREPARE_SYNTHETIC.id_list)))
-    assert set(np.asarray(splits.train.fields["donor"][:])) == {"d1", "d2"}
-    assert set(np.asarray(splits.test.fields["donor"][:])) == {"d3"}
+    assert set(np.asarray(splits.train["donor"])) == {"d1", "d2"}
+    assert set(np.asarray(splits.test["donor"])) == {"d3"}
     assert not set(splits.train.ids) & set(splits.test.ids)
     assert len(splits.train.ids) + len(splits.test.ids) == cells.n
-    assert not _missing(splits.train.fields["label"]).any()
-    assert _missing(splits.test.fields["label"]).all()
+    assert not _missing(splits.train["label"]).any()
+    assert _missing(splits.test["label"]).all()
     assert list(splits.solution.ids) == list(splits.test.ids)
 
 
 def test_types_stay_with_their_cells(cells: EvalData, views: dict[str, EvalData]) -> None:
-    truth = dict(zip(cells.ids, cells.fields["label"][:], strict=True))
+    truth = dict(zip(cells.ids, cells["label"], strict=True))
     splits = annotation.prepare(Reader(views, _shipped(PREPARE_SYNTHETIC.id_list)))
     for part in (splits.train, splits.solution):
-        assert dict(zip(part.ids, part.fields["label"][:], strict=True)) == {i: truth[i] for i in part.ids}
+        assert dict(zip(part.ids, part["label"], strict=True)) == {i: truth[i] for i in part.ids}
     assert set(splits.solution.fields) == {"label"}
     assert splits.solution.coords["classes"] == tuple(sorted(set(truth.values())))
 
 
 def test_public_splits_carry_everything_but_the_answer(cells: EvalData, views: dict[str, EvalData]) -> None:
     splits = annotation.prepare(Reader(views, _shipped(PREPARE_SYNTHETIC.id_list)))
-    whole = dict(zip(cells.ids, np.asarray(cells.fields["expression"][:]), strict=True))
+    whole = dict(zip(cells.ids, np.asarray(cells["expression"]), strict=True))
     for part in (splits.train, splits.test):
         assert part.coords["genes"] == cells.coords["genes"]
-        for i, row in zip(part.ids, np.asarray(part.fields["expression"][:]), strict=True):
+        for i, row in zip(part.ids, np.asarray(part["expression"]), strict=True):
             assert np.array_equal(row, whole[i])
 
 
@@ -117,9 +117,9 @@ def test_clustering_gives_every_cell_once_and_no_type(cells: EvalData, views: di
     splits = clustering.prepare(Reader(views))
     assert splits.train is None
     assert list(splits.test.ids) == list(cells.ids)
-    assert _missing(splits.test.fields["label"]).all()
+    assert _missing(splits.test["label"]).all()
     assert splits.test.coords["classes"] == ("alpha", "beta", "delta", "gamma")
-    assert list(splits.solution.fields["label"][:]) == list(cells.fields["label"][:])
+    assert list(splits.solution["label"]) == list(cells["label"])
 
 
 def test_pbmc68k_list_holds_out_half_of_each_type() -> None:

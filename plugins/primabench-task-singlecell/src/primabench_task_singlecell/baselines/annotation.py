@@ -9,7 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from primabench_core import EvalData
-from primabench_task_singlecell.baselines.features import draw_by_id, expression, fit_components, labels, names_of_rows
+from primabench_task_singlecell.baselines.features import (
+    draw_by_id,
+    expression,
+    fit_components,
+    labels,
+    names_of_rows,
+    one_thread,
+)
 
 N_NEIGHBOURS = 15
 
@@ -39,9 +46,10 @@ def knn(train: EvalData, test: EvalData, *, seed: int = 0) -> EvalData:
     """Vote of the 15 nearest training cells in principal components; a tied vote goes to the first type by name."""
     from sklearn.neighbors import KNeighborsClassifier
 
-    fitted, known, asked = _projected(train, test, seed)
-    model = KNeighborsClassifier(min(N_NEIGHBOURS, len(fitted)), algorithm="brute").fit(fitted, known)
-    return _predicted(test, model.predict(asked))
+    with one_thread():
+        fitted, known, asked = _projected(train, test, seed)
+        model = KNeighborsClassifier(min(N_NEIGHBOURS, len(fitted)), algorithm="brute").fit(fitted, known)
+        return _predicted(test, model.predict(asked))
 
 
 def logistic(train: EvalData, test: EvalData, *, seed: int = 0) -> EvalData:
@@ -49,10 +57,11 @@ def logistic(train: EvalData, test: EvalData, *, seed: int = 0) -> EvalData:
     from sklearn.linear_model import LogisticRegression
     from sklearn.preprocessing import StandardScaler
 
-    fitted, known, asked = _projected(train, test, seed)
-    scaler = StandardScaler().fit(fitted)
-    model = LogisticRegression(C=1.0, max_iter=10_000, tol=1e-8).fit(scaler.transform(fitted), known)
-    return _predicted(test, model.predict(scaler.transform(asked)))
+    with one_thread():
+        fitted, known, asked = _projected(train, test, seed)
+        scaler = StandardScaler().fit(fitted)
+        model = LogisticRegression(C=1.0, max_iter=10_000, tol=1e-8).fit(scaler.transform(fitted), known)
+        return _predicted(test, model.predict(scaler.transform(asked)))
 
 
 def _projected(

@@ -8,7 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from primabench_core import EvalData, UsageError
-from primabench_task_singlecell.baselines.features import draw_by_id, expression, fit_components, labels, names_of_rows
+from primabench_task_singlecell.baselines.features import (
+    draw_by_id,
+    expression,
+    fit_components,
+    labels,
+    names_of_rows,
+    one_thread,
+)
 
 N_STARTS = 10
 LARGEST_K = 20
@@ -33,7 +40,9 @@ def single_cluster(train: EvalData | None, test: EvalData, *, seed: int = 0) -> 
 
 def kmeans(train: EvalData | None, test: EvalData, *, seed: int = 0) -> EvalData:
     """k-means on principal components with the given number of clusters, the best of ten starts."""
-    return _predicted(test, _cluster(_components(test, seed), _given_k(test), seed))
+    k = _given_k(test)
+    with one_thread():
+        return _predicted(test, _cluster(_components(test, seed), k, seed))
 
 
 def kmeans_k_not_given(train: EvalData | None, test: EvalData, *, seed: int = 0) -> EvalData:
@@ -43,16 +52,17 @@ def kmeans_k_not_given(train: EvalData | None, test: EvalData, *, seed: int = 0)
     """
     from sklearn.metrics import silhouette_score
 
-    X = _components(test, seed)
     best, chosen = -np.inf, np.zeros(test.n, np.int64)
     sample = _SILHOUETTE_CELLS if test.n > _SILHOUETTE_CELLS else None
-    for k in range(2, min(LARGEST_K, test.n - 1) + 1):
-        clusters = _cluster(X, k, seed)
-        if len(np.unique(clusters)) < 2:
-            continue
-        silhouette = float(silhouette_score(X, clusters, sample_size=sample, random_state=seed))
-        if silhouette > best:
-            best, chosen = silhouette, clusters
+    with one_thread():
+        X = _components(test, seed)
+        for k in range(2, min(LARGEST_K, test.n - 1) + 1):
+            clusters = _cluster(X, k, seed)
+            if len(np.unique(clusters)) < 2:
+                continue
+            silhouette = float(silhouette_score(X, clusters, sample_size=sample, random_state=seed))
+            if silhouette > best:
+                best, chosen = silhouette, clusters
     return _predicted(test, chosen)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 import numpy as np
@@ -31,25 +32,27 @@ def expression(data: EvalData) -> Any:
     Raises:
         UsageError: the dataset has no field ``expression``.
     """
-    if EXPRESSION not in data.fields:
+    if EXPRESSION not in data:
         raise UsageError(
             f"This baseline needs the field {EXPRESSION!r} (cells x genes); the data hold {sorted(data.fields)}.",
             remedy="primabench list baselines",
         )
-    field = data.fields[EXPRESSION]
+    field = data[EXPRESSION]
     if hasattr(field, "tocsr"):
         sparse = field.tocsr().astype(np.float64)
         return sparse if sparse.shape[0] * sparse.shape[1] > _DENSE_LIMIT else sparse.toarray()
-    return np.asarray(field[:], dtype=np.float64)
+    return np.asarray(field, dtype=np.float64)
 
 
 def labels(data: EvalData, name: str = "label") -> NDArray[Any]:
     """A label field as an array of text or int64."""
-    return np.asarray(data.fields[name][:])
+    return np.asarray(data[name])
 
 
 def fit_components(X: Any, *, seed: int) -> Components:
-    """Principal components of the rows of ``X``, 50 or as many as there can be.
+    """Principal components of the rows of ``X``: 50, but at most a quarter of the cells.
+
+    With more components than that, those of pure noise are scaled up beside the others and a classifier fits them.
 
     Args:
         X: (n, genes) float64, array or CSR: the only cells that the result depends on.
@@ -57,9 +60,16 @@ def fit_components(X: Any, *, seed: int) -> Components:
     """
     from sklearn.decomposition import PCA
 
-    n_components = min(N_COMPONENTS, X.shape[0] - 1, X.shape[1] - 1)
+    n_components = max(1, min(N_COMPONENTS, X.shape[0] // 4, X.shape[1] - 1))
     exact = isinstance(X, np.ndarray) and X.size <= _DENSE_LIMIT
     return PCA(n_components, svd_solver="full" if exact else "arpack", random_state=seed).fit(X)  # type: ignore[no-any-return]
+
+
+def one_thread() -> AbstractContextManager[object]:
+    """Runs numerical libraries on one thread: the same bits whatever the number of cores, and no crowding."""
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    return threadpool_limits(limits=1)  # type: ignore[no-any-return]
 
 
 def names_of_rows(data: EvalData) -> Sequence[str]:

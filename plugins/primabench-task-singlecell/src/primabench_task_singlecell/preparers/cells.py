@@ -57,7 +57,7 @@ def read_cells(data: DatasetReader) -> LabelledCells:
         raise CorruptDataError("The labelled copy and the solution do not hold the same types of the same cells.")
     if set(_ids(censored)) != set(types):
         raise CorruptDataError("The censored copy does not hold the cells of the labelled copy.")
-    if LABEL in censored.fields and any(t is not None for t in _labels(censored)):
+    if LABEL in censored and any(t is not None for t in _labels(censored)):
         raise CorruptDataError("The censored copy holds types of cells.")
     return LabelledCells(labelled, censored, solution, types)
 
@@ -69,12 +69,12 @@ def _ids(cells: EvalData) -> list[str]:
 
 
 def _labels(cells: EvalData) -> NDArray[Any]:
-    return np.asarray(cells.fields[LABEL][:], dtype=object)
+    return np.asarray(cells[LABEL], dtype=object)
 
 
 def _types(cells: EvalData, view: str) -> dict[str, str]:
     """Type of each cell; none may be missing."""
-    if LABEL not in cells.fields:
+    if LABEL not in cells:
         raise CorruptDataError(f"The {view} view has no field {LABEL!r}; it holds {sorted(cells.fields)}.")
     types = dict(zip(_ids(cells), _labels(cells), strict=True))
     unnamed = [i for i, t in types.items() if not isinstance(t, str) or not t]
