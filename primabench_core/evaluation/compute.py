@@ -1,0 +1,169 @@
+"""From placed predictions to an EvalResult."""
+
+from __future__ import annotations
+
+import platform
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from primabench_core.contract.violations import Violation
+from primabench_core.errors import ContractError, CoverageError
+from primabench_core.evaluation.aggregate import aggregate
+from primabench_core.evaluation.intervals import Job, absent_for, as_level, bootstrap, draw_seed, population
+from primabench_core.evaluation.plan import MetricPlan
+from primabench_core.evaluation.scoring import Scored, check_request, libraries_of, score
+from primabench_core.evaluation.views import Views
+from primabench_core.result.eval_result import EvalResult
+from primabench_core.result.metric_result import MetricResult
+from primabench_core.spec.dataset import DatasetKey
+
+if TYPE_CHECKING:
+    from primabench_core.evaluation.intake import Intake
+    from primabench_core.evaluation.request import Request
+    from primabench_core.evaluation.truth import Truth
+
+MIN_PARTIAL = 30
+"""Fewer predicted units of a private truth give no score: few of them would give single answers away."""
+
+
+def compute(request: Request, truth: Truth, intake: Intake, *, ci: float | None, update_seconds: float) -> EvalResult:
+    """Check coverage, build the views, run the metrics in isolation, fingerprint, and put the result together."""
+    level = as_level(ci)
+    started = perf_counter()
+    plans = intake.decide()
+    _check_coverage(request, truth, intake)
+    violations = check_request(plans, truth.classes)
+    if violations:
+        raise ContractError(violations, what="The request")
+    partial = intake.placed.n_seen < truth.n and request.fill is None
+    columns = intake.columns()
+    views = Views(truth, columns, intake.placed.seen_positions() if partial else None)
+    coverage = intake.placed.coverage
+    fingerprint = intake.fingerprint(columns) if request.hash_predictions else ""
+    hashed = perf_counter()
+    if partial and truth.private and intake.placed.n_seen < MIN_PARTIAL:
+        results = [_withheld(plan, coverage, intake.placed.n_seen) for plan in plans]
+    else:
+        scored = [score(plan, views, coverage=coverage, private=truth.private) for plan in plans]
+        results = _with_intervals(request, truth, views, scored, level)
+    results = _with_ignored(results, len(intake.outside))
+    if request.aggregate and set(request.panel) <= {r.name for r in results}:
+        by_name = {r.name: r for r in results}
+        results.append(aggregate([by_name[name] for name in request.panel], request.aggregate))
+    result = EvalResult.make(
+        task=request.task,
+        dataset=request.dataset,
+        dataset_hash=request.dataset_hash,
+        results=results,
+        primary=request.primary if any(r.name == request.primary for r in results) else results[0].name,
+        predictions_sha256=fingerprint,
+        **({} if fingerprint else {"predictions_reason": "hash_predictions=False"}),
+        truth_sha256=truth.sha256,
+        packages=_packages(request),
+        environment=_environment(),
+        seeds={"bootstrap": request.seed},
+        device="cpu",
+        timings={
+            "update": update_seconds,
+            "hash": hashed - started,
+            "metrics": perf_counter() - hashed,
+        },
+        labels=request.labels,
+        n_units=truth.n,
+        coverage=coverage,
+        unit=request.unit,
+        synthetic=bool(request.dataset) and DatasetKey.parse(request.dataset).is_synthetic,
+    )
+    _finished(result)
+    return result
+
+
+def _check_coverage(request: Request, truth: Truth, intake: Intake) -> None:
+    placed = intake.placed
+    if placed.n_seen == truth.n or request.allows_partial or request.fill is not None:
+        return
+    names = truth.names_of(placed.missing_positions(5))
+    missing = truth.n - placed.n_seen
+    raise CoverageError(
+        [Violation("ids", f"a prediction for each of {truth.n:,} {request.unit}s", "none", names, missing)],
+        remedy="predict the missing rows, or pass partial=True to score the others with their coverage",
+    )
+
+
+def _withheld(plan: MetricPlan, coverage: float, seen: int) -> MetricResult:
+    from primabench_core.spec.outcome import Outcome
+
+    detail = f"{seen} of the units were predicted; a partial score needs {MIN_PARTIAL}"
+    outcome = Outcome.undefined("insufficient_coverage", detail, n=seen, coverage=coverage)
+    metric = plan.metric
+    return MetricResult.from_outcome(
+        outcome,
+        metric.spec,
+        params=metric.params,
+        libraries=libraries_of(plan),
+        distribution=metric.distribution,
+    )
+
+
+def _with_ignored(results: list[MetricResult], ignored: int) -> list[MetricResult]:
+    """Note rows outside the universe, which the contract lets pass."""
+    from attrs import evolve
+
+    if not ignored:
+        return results
+    return [evolve(r, n_excluded={**r.n_excluded, "outside": ignored}) for r in results]
+
+
+def _with_intervals(
+    request: Request, truth: Truth, views: Views, scored: list[Scored], level: float | None
+) -> list[MetricResult]:
+    if level is None:
+        return [s.result for s in scored]
+    jobs: list[Job] = []
+    places: list[int] = []
+    results = [s.result for s in scored]
+    populations: dict[Any, Any] = {}
+    for i, s in enumerate(scored):
+        declared = s.plan.metric.spec.interval
+        if s.function is None:
+            continue
+        if declared.method == "none":
+            results[i] = s.result.with_interval(absent_for(declared, level))
+            continue
+        gaps = views.gaps(s.plan)
+        if (gaps, declared.method) not in populations:
+            chosen = views.positions(gaps)
+            populations[gaps, declared.method] = population(
+                views.rows(s.plan).n,
+                method=declared.method,
+                unit=truth.unit or request.unit,
+                groups=truth.groups if chosen is None or truth.groups is None else truth.groups[chosen],
+                blocks=lambda chosen=chosen: truth.blocks if chosen is None else truth.blocks[chosen],  # type: ignore[misc]
+            )
+        jobs.append(Job(s.plan, s.function, views.rows(s.plan), populations[gaps, declared.method]))
+        places.append(i)
+    seed = draw_seed(request.task, request.dataset_hash or truth.sha256, request.seed)
+    for i, interval in zip(places, bootstrap(jobs, seed, level=level), strict=True):
+        results[i] = results[i].with_interval(interval)
+    return results
+
+
+def _packages(request: Request) -> dict[str, str]:
+    """Versions of core and of the plugins that compute."""
+    from primabench_core.discovery.registry import packages_of
+
+    owners = {metric.distribution for metric in request.metrics}
+    return packages_of({"primabench-core", *owners, *filter(None, [request.task_distribution])})
+
+
+def _environment() -> dict[str, str]:
+    """Versions of what numbers go through, for the reader; in no hash."""
+    import numpy as np
+
+    return {"python": platform.python_version(), "numpy": np.__version__}
+
+
+def _finished(result: EvalResult) -> None:
+    from primabench_core.discovery.hooks import evaluation_finished
+
+    evaluation_finished(result)

@@ -1,0 +1,327 @@
+"""Takes batches in: checks fields, finds positions, places rows. The part of an evaluation that must be fast."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from primabench_core.contract.align import unknown_ids
+from primabench_core.contract.arrays import as_ids
+from primabench_core.contract.check import Context, ShardChecker
+from primabench_core.contract.checkers import column_names
+from primabench_core.contract.evaldata import COORDS, EvalData
+from primabench_core.contract.fields import Field
+from primabench_core.contract.ragged import Ragged
+from primabench_core.contract.violations import Violation
+from primabench_core.contract.vocabulary import Vocabulary
+from primabench_core.errors import ContractError, UsageError
+from primabench_core.evaluation.plan import MetricPlan, choose_fields, missing_field, unknown_fields
+from primabench_core.evaluation.positions import as_positions, count_of, rows_of
+from primabench_core.evaluation.request import Request
+from primabench_core.evaluation.truth import Truth
+from primabench_core.state.columns import take_rows
+from primabench_core.state.placed import PlacedRows
+from primabench_core.state.rows import Column, Labels
+
+Where = slice | NDArray[np.int64]
+
+
+class Intake:
+    """Placed predictions of one evaluation, and how they are read.
+
+    Which alternatives the metrics read is settled by the first batch that carries rows; from then on every batch
+    carries the same fields.
+
+    Args:
+        request: What is asked.
+        truth: What it is asked about.
+    """
+
+    def __init__(self, request: Request, truth: Truth) -> None:
+        self.request, self.truth = request, truth
+        self.placed = PlacedRows(
+            truth.n,
+            duplicates="max_abs" if request.contract.repeats == "max_abs" else request.duplicates,
+            ids_of=truth.names_of,
+        )
+        self.truth_fields = choose_fields(request.metrics, request.contract, truth.fields, "truth")
+        self.checker: ShardChecker | None = None
+        self.plans: tuple[MetricPlan, ...] | None = None
+        self.outside: set[str] = set()
+        self._names: frozenset[str] = frozenset()
+        self._droppable = frozenset((*request.contract.ignored, *COORDS))
+
+    # -- fields ----------------------------------------------------------------------------------------------------
+
+    def decide(self, names: Sequence[str] | None = None) -> tuple[MetricPlan, ...]:
+        """Which fields each metric reads, given the names that came.
+
+        Without names, those of the batches before decide, or else what the contract declares.
+
+        Raises:
+            ContractError: a metric finds none of its alternatives.
+        """
+        if names is None:
+            if self.plans is not None:
+                return self.plans
+            names = sorted(self._names) or [f.name for f in self.request.contract.prediction]
+        chosen = choose_fields(self.request.metrics, self.request.contract, names, "prediction")
+        return tuple(
+            MetricPlan(metric, prediction, truth)
+            for metric, prediction, truth in zip(self.request.metrics, chosen, self.truth_fields, strict=True)
+        )
+
+    def _settle(self, names: frozenset[str]) -> None:
+        """Check the names of a batch, and prepare to read batches like it."""
+        contract = self.request.contract
+        violations = unknown_fields(sorted(names), contract)
+        absent = [f for f in contract.prediction if f.name not in names and not f.optional]
+        violations += [missing_field((f.name,), (), names) for f in absent if not violations]
+        plans: tuple[MetricPlan, ...] = ()
+        try:
+            plans = self.decide(sorted(names))
+        except ContractError as error:
+            known = {v.field for v in violations}
+            violations = [*violations, *(v for v in error.violations if v.field not in known)]
+        if violations:
+            raise ContractError(violations)
+        fields = tuple(f for f in contract.prediction if f.name in names)
+        self.checker = ShardChecker(fields, self._context(fields))
+        self.plans, self._names = plans, names
+
+    def _context(self, fields: tuple[Field, ...]) -> Context:
+        """What the truth says about these fields."""
+        truth = self.truth
+        coords: dict[str, tuple[str | int, ...]] = dict(truth.coords)
+        if truth.classes is not None:
+            coords["classes"] = truth.classes
+        widths = {}
+        for declared in fields:
+            same = truth.columns.get(declared.name)
+            if declared.kind in ("value", "matrix") and isinstance(same, np.ndarray):
+                widths[declared.name] = same.shape[1] if same.ndim == 2 else 0
+        return Context(
+            classes={f.name: truth.vocabulary(f) for f in fields if f.kind == "label"},
+            coords=coords,
+            widths=widths,
+            ignored=self.request.contract.ignored,
+            unknown_labels=self.request.contract.unknown_labels,
+        )
+
+    @property
+    def vocabularies(self) -> Mapping[str, Vocabulary]:
+        """Vocabulary of each predicted label field."""
+        return {} if self.checker is None else self.checker.vocabularies
+
+    def unpack(self, predictions: Any, ids: Any, fields: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+        """Ids and fields of a container.
+
+        Raises:
+            UsageError: fields were given beside it, or ids twice.
+        """
+        data = EvalData.of(predictions, self.request.contract)
+        clash = sorted(set(fields) & (set(data.fields) | set(data.coords)))
+        if clash or (ids is not None and data.ids is not None):
+            twice = ", ".join(clash) or "ids"
+            raise UsageError(f"{twice}: given in predictions= and again beside it.", remedy="give each field once")
+        return data.ids if ids is None else ids, {**data.fields, **data.coords, **fields}
+
+    # -- a batch ---------------------------------------------------------------------------------------------------
+
+    def take(self, ids: Any, positions: Any, fields: Mapping[str, Any]) -> None:
+        """Check and place one batch, wholly or not at all."""
+        coords: Mapping[str, Any] | None = None
+        was_settled = self.checker
+        marks = () if was_settled is None else [(c, c.mark()) for c in was_settled.checkers.values()]
+        try:
+            if was_settled is None or fields.keys() != self._names:
+                coords = {name: fields[name] for name in COORDS if fields.get(name) is not None}
+                fields = {name: value for name, value in fields.items() if name not in self._droppable}
+                if not fields and _is_empty(ids, positions):
+                    return
+                if was_settled is None or fields.keys() != self._names:
+                    self._settle(frozenset(fields))
+            where, columns = self._read(ids, positions, fields, coords)
+            self.placed.place(where, columns)
+        except BaseException:  # whatever stopped the batch, no trace of it stays
+            for checker, mark in marks:
+                checker.revert(mark)
+            if was_settled is None:
+                self.plans, self._names, self.checker = None, frozenset(), None
+            raise
+
+    def _read(
+        self, ids: Any, positions: Any, fields: Mapping[str, Any], coords: Mapping[str, Any] | None
+    ) -> tuple[Where, dict[str, Any]]:
+        """Positions and canonical columns of a batch; every violation of all fields is raised at once."""
+        checker = self.checker
+        assert checker is not None
+        try:
+            where, k, keep, violation = self._locate(ids, positions, fields)
+        except ContractError as error:
+            wrong = checker.check(fields, coords=coords)[1]
+            raise ContractError([*error.violations, *wrong]) from None
+        columns, violations = checker.check(fields, n=k, ids=RowNames(self.truth, where, ids, k), coords=coords)
+        if violation is not None or violations:
+            raise ContractError([v for v in (violation, *violations) if v is not None])
+        if keep is not None:
+            columns = {name: take_rows(column, keep) for name, column in columns.items()}
+        return where, columns
+
+    def _locate(
+        self, ids: Any, positions: Any, fields: Mapping[str, Any]
+    ) -> tuple[Where, int, NDArray[np.bool_] | None, Violation | None]:
+        """Positions of the rows, how many rows came, which of them to keep (None for all), and what is wrong."""
+        if positions is not None:
+            if ids is not None:
+                raise UsageError("ids and positions say the same thing twice.", remedy="give one of them")
+            where = as_positions(positions, self.truth.n)
+            return where, count_of(where), None, None
+        if ids is None:
+            return self._whole(fields)
+        if self.truth.ids is None:
+            where = as_positions(ids, self.truth.n, field="ids")
+            return where, count_of(where), None, None
+        found = self.truth.index.locate(ids)
+        if type(found) is slice:
+            return found, count_of(found), None, None
+        if not len(found) or np.minimum.reduce(found) >= 0:
+            return found, len(found), None, None
+        texts = as_ids(ids)
+        if self.request.contract.outside == "ignore":
+            keep = found >= 0
+            self.outside.update(texts[i] for i in np.flatnonzero(~keep))
+            return found[keep], len(found), keep, None
+        return found, len(found), None, unknown_ids(texts, found, self.truth.ids)
+
+    def _whole(self, fields: Mapping[str, Any]) -> tuple[Where, int, None, None]:
+        """Rows without ids or positions: all rows of a truth without ids, in its order."""
+        n = rows_of(next(iter(fields.values())))
+        if not n:
+            return slice(0, 0), 0, None, None
+        if self.truth.ids is not None:
+            expected, remedy = "the id of each row", "pass ids=, or positions= in the truth's own order"
+        elif n != self.truth.n:
+            expected = f"all {self.truth.n:,} rows where neither ids nor positions are given"
+            remedy = "pass positions= (row numbers) with a part of the rows"
+        else:
+            return slice(0, n), n, None, None
+        raise ContractError([Violation("ids", expected, f"{n:,} rows without ids", remedy=remedy)])
+
+    # -- what was taken --------------------------------------------------------------------------------------------
+
+    def columns(self) -> dict[str, Column]:
+        """Every placed field over all positions, in canonical form; rows never seen hold what the contract fills in."""
+        found: dict[str, Column] = {}
+        vocabularies = self.vocabularies
+        for name in self.placed.fields:
+            column = self.placed.column(name, fill=self.request.fill)
+            vocabulary = vocabularies.get(name)
+            if vocabulary is None or isinstance(column, Ragged):
+                found[name] = column
+                continue
+            classes, remap = vocabulary.canonical(column)
+            unchanged = len(classes) == len(vocabulary) and (remap == np.arange(len(remap))).all()
+            found[name] = Labels(column if unchanged else np.append(remap, -1)[column], classes)
+        if not found:
+            found = {f.name: self._unseen(f) for plan in self.decide() for f in plan.prediction}
+        return found
+
+    def _unseen(self, declared: Field) -> Column:
+        """The column of a field of which no row came."""
+        n = self.truth.n
+        if declared.kind == "label":
+            return Labels(np.full(n, -1, np.int64), self.truth.vocabulary(declared))
+        if declared.is_ragged:
+            return Ragged(np.empty((0, 0)), np.zeros(n, np.int64))
+        if declared.kind == "text":
+            return np.full(n, "", object)
+        context = self._context((declared,))
+        width = context.widths.get(declared.name, 0) or len(context.coords.get(column_names(declared), ()))
+        shape = (n, width) if declared.dims == 2 or context.widths.get(declared.name) else (n,)
+        return np.full(shape, np.nan if self.request.fill is None else self.request.fill)
+
+    def fingerprint(self, columns: Mapping[str, Column]) -> str:
+        """SHA-256 of the predictions' canonical content, from what :meth:`columns` gave."""
+        from primabench_core.state.fingerprint import fingerprint
+
+        seen = None if self.placed.n_seen == self.truth.n else self.placed.seen_positions()
+        return fingerprint(self.truth.ids, columns, n=self.truth.n, seen=seen, ids_sha=self.truth.ids_sha)
+
+    def merge(self, others: Sequence[Intake]) -> Intake:
+        """A new intake that holds the rows of all."""
+        result = Intake(self.request, self.truth)
+        for part in (self, *others):
+            result._absorb(part)
+        return result
+
+    def _absorb(self, part: Intake) -> None:
+        if part.plans is None:
+            return
+        if self.plans is None:
+            self._settle(part._names)
+        elif self._names != part._names:
+            raise UsageError(
+                f"One evaluation took the fields {sorted(self._names)}, another {sorted(part._names)}; "
+                "they cannot be merged."
+            )
+        placed = part.placed
+        for name, vocabulary in part.vocabularies.items():
+            try:
+                table = self.vocabularies[name].absorb(vocabulary)
+            except ValueError as error:
+                raise ContractError([Violation(name, "labels of one type", str(error))]) from error
+            if placed.n_seen and not (table == np.arange(len(table))).all():
+                placed = placed.recoded(name, table)
+        self.placed = self.placed.merge(placed)
+        self.outside |= part.outside
+
+    def to_buffers(self) -> dict[str, Any]:
+        """Plain parts without any truth; classes that the truth knows are counted, not named."""
+        meta, arrays = self.placed.to_buffers()
+        return {
+            "meta": meta,
+            "arrays": arrays,
+            "names": None if self.plans is None else sorted(self._names),
+            "unknown": {name: v.classes[v.n_known :] for name, v in self.vocabularies.items()},
+            "outside": sorted(self.outside),
+        }
+
+    @classmethod
+    def from_buffers(cls, request: Request, truth: Truth, parts: Mapping[str, Any]) -> Intake:
+        """The intake that :meth:`to_buffers` took apart."""
+        result = cls(request, truth)
+        if parts["names"] is not None:
+            result._settle(frozenset(parts["names"]))
+            for name, classes in parts["unknown"].items():
+                result.vocabularies[name].extend(classes)
+        result.placed = PlacedRows.from_buffers(parts["meta"], parts["arrays"], ids_of=truth.names_of)
+        result.outside = set(parts["outside"])
+        return result
+
+
+class RowNames(Sequence[str]):
+    """Names of the rows of a batch, looked up only when an error is worded."""
+
+    __slots__ = ("_ids", "_n", "_truth", "_where")
+
+    def __init__(self, truth: Truth, where: Where, ids: Any, n: int) -> None:
+        self._truth, self._where, self._ids, self._n = truth, where, ids, n
+
+    def __len__(self) -> int:
+        return max(self._n, 0)
+
+    def __getitem__(self, row: Any) -> Any:
+        if self._ids is not None and self._truth.ids is not None:
+            return as_ids(self._ids)[row]
+        where = self._where
+        position = range(*where.indices(self._truth.n))[row] if type(where) is slice else int(where[row])  # type: ignore[index]
+        return self._truth.names_of(np.asarray([position]))[0]
+
+
+def _is_empty(ids: Any, positions: Any) -> bool:
+    given = [rows_of(v) for v in (ids, positions) if v is not None and not isinstance(v, slice)]
+    return not any(given)

@@ -1,0 +1,187 @@
+"""Everything in one call: a metric on arrays, a stream over a truth of your own, predictions of a task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from primabench_core.contract.violations import Violation
+from primabench_core.errors import ContractError
+from primabench_core.evaluation.evaluation import Evaluation
+from primabench_core.evaluation.request import Duplicates, Metrics
+
+if TYPE_CHECKING:
+    from primabench_core.contract.evaldata import EvalData
+    from primabench_core.result.eval_result import EvalResult
+    from primabench_core.result.metric_result import MetricResult
+
+
+def score(
+    metric: str,
+    prediction: Any,
+    truth: Any,
+    *,
+    shards: Sequence[Sequence[int] | Sequence[str]] | None = None,
+    duplicates: Duplicates = "refuse",
+    ci: float | None = None,
+    seed: int = 0,
+    partial: bool = False,
+    device: str | None = None,
+    **params: Any,
+) -> MetricResult:
+    """Score arrays by any registered metric.
+
+    Args:
+        metric: Name of the metric, such as ``"auroc"``, or ``"recall{average: macro}"``.
+        prediction: Mapping of fields, n rows each, that may carry ``ids``, ``classes`` and ``genes``; or EvalData, a
+            DataFrame, AnnData, an xarray Dataset.
+        truth: Likewise. Rows are joined by id where the truth has ids, else by row number.
+        shards: Feed the rows part by part, as a stream would: lists of row numbers or of ids of the prediction.
+        duplicates: ``"refuse"``, or ``"drop_identical"``: equal content of a row counts once.
+        ci: Level of an interval, such as 0.95; None makes none.
+        seed: Seed of the interval.
+        partial: Allow rows without a prediction; see ``coverage``.
+        device: Only ``"cpu"``.
+        **params: Parameters of the metric.
+
+    Returns:
+        The result; an undefined value is None with a reason.
+
+    Raises:
+        ContractError: prediction or truth break the contract of the metric.
+        UnknownNameError, ParameterError: no such metric, or parameter.
+
+    Example:
+        >>> score("accuracy", {"label": [0, 1, 1, 0]}, {"label": [0, 1, 0, 0]}).value  # doctest: +SKIP
+        0.75
+    """
+    from primabench_core.contract.evaldata import EvalData
+
+    run = stream([(metric, params)], truth, duplicates=duplicates, seed=seed, partial=partial, device=device)
+    if shards is None:
+        run.update(predictions=prediction)
+    else:
+        data = EvalData.of(prediction)
+        for shard in shards:
+            _feed(run, data, _rows_of(shard, data))
+    return run.compute(ci=ci).results[0]
+
+
+def stream(
+    metrics: Metrics,
+    truth: Any,
+    *,
+    duplicates: Duplicates = "drop_identical",
+    seed: int = 0,
+    partial: bool = False,
+    device: str | None = None,
+    labels: Mapping[str, str] | None = None,
+    hash_predictions: bool = True,
+) -> Evaluation:
+    """Score predictions that arrive in batches against a truth of your own.
+
+    Args:
+        metrics: Names, or (name, parameters) pairs.
+        truth: Mapping of fields that may carry ``ids``, ``classes`` and ``genes``; or EvalData, a DataFrame, AnnData,
+            an xarray Dataset.
+        duplicates: See :class:`~primabench_core.evaluation.evaluation.Evaluation`, as all that follow.
+        seed: Seed of intervals.
+        partial: Allow rows without a prediction.
+        device: Only ``"cpu"``.
+        labels: Free pairs of text kept in the result.
+        hash_predictions: Fingerprint the predictions.
+
+    Example:
+        >>> run = stream(["accuracy", "mcc"], truth={"label": [0, 1, 1, 0]})  # doctest: +SKIP
+        >>> run.update(positions=[0, 1], label=[0, 1])  # doctest: +SKIP
+        >>> run.update(positions=[2, 3], label=[1, 0])  # doctest: +SKIP
+        >>> run.compute().scores  # doctest: +SKIP
+        {'accuracy': 1.0, 'mcc': 1.0}
+    """
+    return Evaluation(
+        metrics=metrics,
+        truth=truth,
+        duplicates=duplicates,
+        seed=seed,
+        partial=partial,
+        device=device,
+        labels=labels,
+        hash_predictions=hash_predictions,
+    )
+
+
+def evaluate(
+    task: str,
+    predictions: Any,
+    *,
+    dataset: str | None = None,
+    metrics: Metrics | None = None,
+    ci: float | None = 0.95,
+    duplicates: Duplicates = "refuse",
+    partial: bool = False,
+    seed: int = 0,
+    labels: Mapping[str, str] | None = None,
+    device: str | None = None,
+    hash_predictions: bool = True,
+    store: str | None = None,
+) -> EvalResult:
+    """Score predictions of a task in one call; the same bits as a stream of any cut and order.
+
+    Args:
+        task: Name of the task.
+        predictions: EvalData, a DataFrame, AnnData, an xarray Dataset, or a mapping of fields with ``ids``.
+        dataset: ``publication/slug@version``; by default the task's own.
+        metrics: Names; by default the task's panel.
+        ci: Level of the intervals; None makes none.
+        duplicates: ``"refuse"``, or ``"drop_identical"``.
+        partial: Allow units without a prediction; the coverage stands beside each score.
+        seed: Seed of intervals.
+        labels: Free pairs of text kept in the result.
+        device: Only ``"cpu"``.
+        hash_predictions: Fingerprint the predictions.
+        store: Store to read the dataset from; by default ``PRIMABENCH_STORE``.
+
+    Raises:
+        UnknownNameError: no such task, dataset or metric.
+        ContractError: the predictions break the task's contract; every violation is listed.
+
+    Example:
+        >>> evaluate("cell_type_annotation", predictions)["macro_f1"]  # doctest: +SKIP
+        MetricResult(macro_f1: 0.8312 [0.7901, 0.8689] (n=210))
+    """
+    run = Evaluation(
+        task,
+        dataset=dataset,
+        metrics=metrics,
+        duplicates=duplicates,
+        partial=partial,
+        seed=seed,
+        labels=labels,
+        device=device,
+        hash_predictions=hash_predictions,
+        store=store,
+    )
+    run.update(predictions=predictions)
+    return run.compute(ci=ci)
+
+
+def _rows_of(shard: Iterable[Any], data: EvalData) -> list[int]:
+    """Row numbers of a shard given by numbers or by ids of the prediction."""
+    named = {} if data.ids is None else {name: i for i, name in reversed(list(enumerate(data.ids)))}
+    rows = []
+    for item in shard:
+        row = named.get(item, -1) if isinstance(item, str) else int(item)
+        if not 0 <= row < data.n:
+            raise ContractError(
+                [Violation("ids", "shards of rows of the prediction", f"no row {item!r}", [str(item)], 1)]
+            )
+        rows.append(row)
+    return rows
+
+
+def _feed(run: Evaluation, data: EvalData, rows: list[int]) -> None:
+    import numpy as np
+
+    part = data.select(np.asarray(rows, np.int64))
+    where = {} if data.ids is not None else {"positions": rows}
+    run.update(predictions=part, **where)

@@ -1,0 +1,141 @@
+"""What is asked of an evaluation: a value that names the truth but never holds it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from attrs import field, frozen
+
+from primabench_core.contract.contract import Contract
+from primabench_core.errors import CorruptDataError, UsageError
+from primabench_core.evaluation.plan import derive_contract, resolve_all
+from primabench_core.spec.frozen import FrozenMapping
+from primabench_core.spec.task import MetricUse
+
+if TYPE_CHECKING:
+    from primabench_core.discovery.metrics import ResolvedMetric
+    from primabench_core.evaluation.truth import Truth
+
+Duplicates = Literal["refuse", "drop_identical"]
+Metrics = Iterable[str | MetricUse | tuple[str, Mapping[str, Any]]]
+
+
+@frozen(kw_only=True)
+class Request:
+    """Task, dataset, metrics and rules of one evaluation. Two requests that are equal can be merged."""
+
+    metrics: tuple[ResolvedMetric, ...]
+    contract: Contract
+    task: str = ""
+    dataset: str = ""
+    dataset_hash: str = ""
+    primary: str = ""
+    unit: str = "row"
+    independent_unit: str = ""
+    aggregate: str = ""
+    panel: tuple[str, ...] = ()
+    """Canonical names of the task's whole panel, which its aggregate is made of."""
+    task_distribution: str = ""
+    duplicates: Duplicates = field(default="refuse")
+    partial: bool = False
+    seed: int = 0
+    hash_predictions: bool = True
+    store: str | None = field(default=None, eq=False)
+    labels: Mapping[str, str] = field(factory=dict, converter=FrozenMapping, eq=False)
+
+    @duplicates.validator
+    def _check_duplicates(self, _: object, value: str) -> None:
+        if value not in get_args(Duplicates):
+            raise UsageError(f"duplicates is one of {', '.join(map(repr, get_args(Duplicates)))}, got {value!r}.")
+
+    @property
+    def allows_partial(self) -> bool:
+        """Whether units may lack a prediction."""
+        return self.partial or self.contract.missing == "partial"
+
+    @property
+    def fill(self) -> float | None:
+        """What stands for a unit that was never predicted, None if nothing does."""
+        missing = self.contract.missing
+        return None if isinstance(missing, str) else float(missing)
+
+
+def check_options(device: str | None, seed: object, labels: Mapping[str, str] | None) -> None:
+    """Refuse what cannot be meant.
+
+    Raises:
+        UsageError: an option is of the wrong kind, or asks for what this version does not do.
+    """
+    if device not in (None, "cpu"):
+        raise UsageError(
+            f"device {str(device)!r} is not supported: scores are reduced on the CPU; tensors on a GPU are copied.",
+            remedy="leave device out, or pass device='cpu'",
+        )
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise UsageError(f"seed is an integer that is not negative, got {seed!r}.")
+    for key, value in (labels or {}).items():
+        if not isinstance(key, str) or not isinstance(value, str):
+            raise UsageError(f"labels are pairs of text, got {key!r}: {value!r}.")
+
+
+def request_for_task(
+    task: str, *, dataset: str | None, metrics: Metrics | None, store: str | None, **options: Any
+) -> Request:
+    """The request of a registered task.
+
+    Raises:
+        UnknownNameError: no such task or metric.
+        MissingDataError: the dataset is not in the store.
+    """
+    from primabench_core.discovery.registry import distribution_of, load
+    from primabench_core.store.access import dataset_content_hash, resolve_dataset
+
+    spec = load("task", task)
+    key = resolve_dataset(task, dataset)
+    if spec.contract.many_rows_per_unit:
+        raise UsageError(f"Task {task!r} predicts several rows a unit, which this version cannot evaluate.")
+    panel = resolve_all(spec.metrics)
+    return Request(
+        metrics=panel if metrics is None else resolve_all(metrics),
+        contract=spec.contract,
+        task=spec.name,
+        dataset=key,
+        dataset_hash=dataset_content_hash(key, store=store),
+        primary=spec.primary,
+        unit=spec.unit,
+        independent_unit=spec.independent_unit,
+        aggregate=spec.aggregate,
+        panel=tuple(m.name for m in panel),
+        task_distribution=distribution_of("task", task)[0],
+        store=store,
+        **options,
+    )
+
+
+def request_for_truth(metrics: Metrics, **options: Any) -> Request:
+    """The request over a truth of the caller: the contract follows from the metrics."""
+    resolved = resolve_all(metrics)
+    return Request(metrics=resolved, contract=derive_contract(resolved), primary=resolved[0].name, **options)
+
+
+def open_truth(request: Request) -> Truth:
+    """Open the solution of a dataset.
+
+    Raises:
+        CorruptDataError: the store holds another content under this key than the request was made for.
+        MissingDataError: it is not there.
+    """
+    from primabench_core.evaluation.truth import Truth
+    from primabench_core.store.access import dataset_content_hash, open_solution, solution_salt
+
+    found = dataset_content_hash(request.dataset, store=request.store)
+    if found != request.dataset_hash:
+        raise CorruptDataError(
+            f"Dataset {request.dataset} has content hash {found[:16]}… in this store, but the evaluation was started "
+            f"on {request.dataset_hash[:16]}….",
+            remedy=f"primabench verify --dataset {request.dataset}",
+        )
+    solution = open_solution(request.task, request.dataset, store=request.store)
+    salt = solution_salt(request.dataset, store=request.store)
+    return Truth(solution, request.contract, private=True, independent_unit=request.independent_unit, salt=salt)

@@ -1,0 +1,109 @@
+"""The views that metrics receive, each built once and shared by all metrics that read the same fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from attrs import define, field
+from numpy.typing import NDArray
+
+from primabench_core.evaluation.plan import MetricPlan
+from primabench_core.state.counts import Counts
+from primabench_core.state.rows import Column, Labels, Ragged, Rows
+
+if TYPE_CHECKING:
+    from primabench_core.evaluation.truth import Truth
+
+Positions = NDArray[np.int64]
+
+
+@define(eq=False)
+class Views:
+    """Rows and counts over one set of predictions.
+
+    A metric sees the fields that it declared and no others, so that what else is evaluated cannot change its value.
+    Work that metrics share (a sort, a table of counts) is kept in the view of their fields.
+    """
+
+    truth: Truth
+    prediction: Mapping[str, Column]
+    """Canonical columns of all ``truth.n`` positions."""
+    seen: Positions | None = None
+    """Positions that were predicted, None for all."""
+    _positions: dict[tuple[str, ...], Positions | None] = field(factory=dict, init=False)
+    _rows: dict[object, Rows] = field(factory=dict, init=False)
+    _counts: dict[object, Counts] = field(factory=dict, init=False)
+    _columns: dict[object, Column] = field(factory=dict, init=False)
+
+    def gaps(self, plan: MetricPlan) -> tuple[str, ...]:
+        """Truth fields of the metric in which some answer is missing."""
+        return tuple(f.name for f in plan.truth if f.name in self.truth.missing)
+
+    def positions(self, gaps: tuple[str, ...]) -> Positions | None:
+        """Positions that a metric with these gaps uses, None for all."""
+        if gaps not in self._positions:
+            chosen = self.seen
+            if gaps:
+                missing = np.logical_or.reduce([self.truth.missing[g] for g in gaps])
+                chosen = np.flatnonzero(~missing) if self.seen is None else self.seen[~missing[self.seen]]
+            self._positions[gaps] = chosen
+        return self._positions[gaps]
+
+    def rows(self, plan: MetricPlan) -> Rows:
+        """The rows that this metric reads."""
+        gaps = self.gaps(plan)
+        key = (gaps, plan.key)
+        if key not in self._rows:
+            chosen = self.positions(gaps)
+            available = self.truth.n if self.seen is None else len(self.seen)
+            n = self.truth.n if chosen is None else len(chosen)
+            self._rows[key] = Rows(
+                n=n,
+                prediction={f.name: self._column("prediction", f.name, gaps) for f in plan.prediction},
+                truth={f.name: self._column("truth", f.name, gaps) for f in plan.truth},
+                coords=self.truth.coords,
+                classes=self.truth.classes,
+                n_excluded={"no_truth": available - n} if gaps and available > n else {},
+            )
+        return self._rows[key]
+
+    def counts(self, plan: MetricPlan) -> Counts:
+        """The table that this metric reads."""
+        pair = plan.label_pair
+        if pair is None:
+            raise TypeError(f"metric {plan.metric.name!r} asks for counts but reads no pair of label fields")
+        key = (self.gaps(plan), pair)
+        if key not in self._counts:
+            self._counts[key] = self.rows(plan).counts(*pair)
+        return self._counts[key]
+
+    def state(self, plan: MetricPlan) -> Rows | Counts:
+        """What the metric function is called with."""
+        return self.counts(plan) if plan.metric.spec.state == "counts" else self.rows(plan)
+
+    def _column(self, side: str, name: str, gaps: tuple[str, ...]) -> Column:
+        key = (side, name, gaps)
+        if key not in self._columns:
+            column = (self.prediction if side == "prediction" else self.truth.columns)[name]
+            chosen = self.positions(gaps)
+            if chosen is not None:
+                column = column.take(chosen) if isinstance(column, Labels | Ragged) else column[chosen]
+            self._columns[key] = column
+        return self._columns[key]
+
+    def unknown_labels(self, plan: MetricPlan) -> int | None:
+        """Predicted labels outside the vocabulary of the truth, None if the metric reads no such field."""
+        known = [self.truth.vocabulary(f) for f in plan.prediction if f.kind == "label" and f.vocabulary != "open"]
+        if not known:
+            return None
+        rows = self.rows(plan)
+        total = 0
+        for declared, classes in zip(
+            (f for f in plan.prediction if f.kind == "label" and f.vocabulary != "open"), known, strict=True
+        ):
+            column = rows.prediction[declared.name]
+            if isinstance(column, Labels) and len(column.classes) > len(classes):
+                total += int(np.count_nonzero(column.codes >= len(classes)))
+        return total
