@@ -11,7 +11,7 @@ from primabench_core.store.faults import PRIVATE, named
 from primabench_core.store.location import MANIFEST, SALT, Store, inside, prepared_name
 from primabench_core.store.location import PRIVATE as PRIVATE_FOLDER
 from primabench_core.store.manifest import Manifest, PreparedManifest, PrivateManifest, read_manifest
-from primabench_core.store.prepare import find_preparer, in_memory, prepare, require_built
+from primabench_core.store.prepare import find_preparer, prepare, require_built
 from primabench_core.store.verify import verify_dataset
 from primabench_core.store.zarr_io import open_lazy
 
@@ -162,7 +162,7 @@ def open_solution(task: str, key: str, store: StorePath = None) -> EvalData:
     prepare(task, key, place.root)
     folder = place.private(key) / prepared_name(spec.task, spec.version)
     manifest = read_manifest(PrivateManifest, folder / MANIFEST, private=True)
-    return in_memory(open_lazy(inside(folder, manifest.artifacts[0].path), private=True))
+    return open_lazy(inside(folder, manifest.artifacts[0].path), private=True).load()
 
 
 def solution_salt(key: str, store: StorePath = None) -> bytes:

@@ -15,6 +15,14 @@ SOLUTION_VIEW = "solution"
 """The view that holds nothing but answers; private whatever the artifact says."""
 
 
+def _values(given: Mapping[str, Any]) -> Mapping[str, Any]:
+    return FrozenMapping(given)
+
+
+def _names(given: Mapping[str, str]) -> Mapping[str, str]:
+    return FrozenMapping(given)
+
+
 @frozen(kw_only=True, repr=False)
 class Artifact:
     """One piece of a dataset: ``{view}/[{split}/]{name}.zarr``.
@@ -40,9 +48,9 @@ class Artifact:
     """Only where the source publishes splits."""
     private: bool = False
     """Holds an answer to a unit that may be tested: lies in the private folder, and nothing public names it."""
-    attributes: Mapping[str, Any] = field(factory=dict, converter=FrozenMapping)
+    attributes: Mapping[str, Any] = field(factory=dict, converter=_values)
     """Plain values (text, numbers, lists) that enter the content hash, such as ``{"units": "log1p(CP10k)"}``."""
-    columns: Mapping[str, str] = field(factory=dict, converter=FrozenMapping)
+    columns: Mapping[str, str] = field(factory=dict, converter=_names)
     """Coordinate that names the columns of a two-dimensional field: ``{"expression": "genes"}``."""
 
     @view.validator

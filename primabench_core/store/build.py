@@ -207,8 +207,8 @@ def _manifest(
         curator=spec.curator,
         history=spec.history,
         recipe=recipe,
-        sources=records,
-        artifacts=public,
+        sources=tuple(records),
+        artifacts=tuple(public),
     )
 
 

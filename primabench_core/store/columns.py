@@ -8,8 +8,8 @@ from typing import Any, Literal
 import numpy as np
 from attrs import frozen
 
-from primabench_core.contract.arrays import is_lazy, is_sparse
-from primabench_core.contract.arrays import plain as to_plain
+from primabench_core.contract.plain import is_lazy, is_sparse
+from primabench_core.contract.plain import plain as to_plain
 from primabench_core.contract.ragged import Ragged
 from primabench_core.errors import UsageError
 from primabench_core.store.hashing import numeric_dtype

@@ -133,7 +133,7 @@ class Tree:
 
 
 def _hash_leaf(pieces: Sequence[NDArray[Any]]) -> bytes:
-    return leaf_of(part for piece in pieces for part in _canonical_parts(piece))
+    return leaf_of(part.data for piece in pieces for part in _canonical_parts(piece))
 
 
 def _canonical_parts(flat: NDArray[Any]) -> Iterator[NDArray[Any]]:

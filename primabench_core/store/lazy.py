@@ -7,7 +7,7 @@ whose first item is one of these), and ``block_rows``: how many rows reading in 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,13 @@ from primabench_core.contract.ragged import Ragged
 from primabench_core.errors import CorruptDataError, PrimaBenchError
 from primabench_core.store.faults import named
 
+T = TypeVar("T")
+
 READ_FAULTS = (ValueError, RuntimeError, KeyError, TypeError, AttributeError, ArithmeticError)
 """What the codecs raise on damaged bytes; an IndexError is the caller's."""
 
 
-def read(place: str, private: bool, field: str, what: Callable[[], Any]) -> Any:
+def read(place: str, private: bool, field: str, what: Callable[[], T]) -> T:
     """Run a read and let every fault name the field and where it lies.
 
     Raises:
@@ -47,7 +49,7 @@ class _Lazy:
     def __init__(self, name: str, place: str, private: bool) -> None:
         self._name, self._place, self._private = name, place, private
 
-    def _read(self, what: Callable[[], Any]) -> Any:
+    def _read(self, what: Callable[[], T]) -> T:
         return read(self._place, self._private, self._name, what)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
@@ -81,9 +83,9 @@ class LazyArray(_Lazy):
     def __getitem__(self, key: Any) -> NDArray[Any]:
         rows = key[0] if isinstance(key, tuple) and key else key
         if isinstance(rows, slice | int | np.integer) or rows is Ellipsis:
-            return self._read(lambda: self._array[key])  # type: ignore[no-any-return]
+            return self._read(lambda: self._array[key])
         rest = key[1:] if isinstance(key, tuple) else ()
-        return self._read(lambda: self._array.oindex[(_positions(rows, len(self)), *rest)])  # type: ignore[no-any-return]
+        return self._read(lambda: self._array.oindex[(_positions(rows, len(self)), *rest)])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.asarray(self[...], dtype=dtype)
@@ -191,7 +193,8 @@ class LazyRagged(_Lazy):
 
     def __getitem__(self, key: Any) -> Ragged:
         rows = key[0] if isinstance(key, tuple) and key else key
-        return _by_blocks(rows, len(self), self.block_rows, self._rows, _join_ragged)  # type: ignore[no-any-return]
+        found: Ragged = _by_blocks(rows, len(self), self.block_rows, self._rows, _join_ragged)
+        return found
 
 
 def _join_ragged(parts: list[Ragged]) -> Ragged:

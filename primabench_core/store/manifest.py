@@ -11,10 +11,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from attrs import field, frozen
+from attrs import frozen
 
 from primabench_core.errors import CorruptDataError, MissingDataError, UsageError
-from primabench_core.spec.frozen import FrozenMapping
 from primabench_core.store import plain
 from primabench_core.store.faults import PRIVATE, named
 from primabench_core.store.hashing import canonical_json
@@ -49,7 +48,7 @@ class ArtifactEntry:
     """Rows."""
     root: str
     """Artifact root of content hash v1, hexadecimal."""
-    objects: tuple[StoredObject, ...] = field(converter=tuple)
+    objects: tuple[StoredObject, ...]
     """Every file of the artifact, sorted by path."""
 
 
@@ -75,7 +74,7 @@ class RecipeRecord:
     distribution_version: str
     commit: str
     """Of the recipe's repository, ``-dirty`` behind it if files were changed; empty if not known."""
-    packages: Mapping[str, str] = field(converter=FrozenMapping)
+    packages: Mapping[str, str]
     """Versions of the distributions that the recipe needs."""
 
 
@@ -96,10 +95,10 @@ class Manifest:
     licence: str
     synthetic: bool
     curator: str
-    history: tuple[str, ...] = field(converter=tuple)
+    history: tuple[str, ...]
     recipe: RecipeRecord
-    sources: tuple[SourceRecord, ...] = field(converter=tuple)
-    artifacts: tuple[ArtifactEntry, ...] = field(converter=tuple)
+    sources: tuple[SourceRecord, ...]
+    artifacts: tuple[ArtifactEntry, ...]
     """What anyone may read."""
 
 
@@ -111,7 +110,7 @@ class PrivateManifest:
     dataset: str
     root: str
     """Digest over the private artifacts, unsalted, hexadecimal."""
-    artifacts: tuple[ArtifactEntry, ...] = field(converter=tuple)
+    artifacts: tuple[ArtifactEntry, ...]
 
 
 @frozen(kw_only=True)
@@ -128,7 +127,7 @@ class PreparedManifest:
     """Where the preparer comes from."""
     unsupervised: bool
     """Train and test are the same data."""
-    artifacts: tuple[ArtifactEntry, ...] = field(converter=tuple)
+    artifacts: tuple[ArtifactEntry, ...]
     """``data`` of split ``train`` (if there is training data) and ``test``."""
 
     def split(self, name: str) -> ArtifactEntry | None:

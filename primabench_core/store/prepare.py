@@ -12,12 +12,10 @@ from typing import Any
 import numpy as np
 from attrs import field, frozen
 
-from primabench_core.contract.arrays import plain as to_plain
 from primabench_core.contract.evaldata import EvalData
 from primabench_core.contract.ragged import Ragged
 from primabench_core.errors import CorruptDataError, MissingDataError, PluginError, PrimaBenchError, UnknownNameError
 from primabench_core.spec.dataset import DatasetKey, PreparerSpec
-from primabench_core.spec.frozen import FrozenMapping
 from primabench_core.spec.task import TaskSpec
 from primabench_core.store.artifact import SOLUTION_VIEW, Artifact
 from primabench_core.store.columns import as_text
@@ -65,7 +63,7 @@ class Splits:
     """Rows without answers, to predict."""
     solution: EvalData
     """Answers of the test rows: the solution fields of the task's contract."""
-    columns: Mapping[str, str] = field(factory=dict, converter=FrozenMapping)
+    columns: Mapping[str, str] = field(factory=dict)
     """Coordinate that names the columns of a two-dimensional field, as in :class:`Artifact`."""
 
 
@@ -250,16 +248,9 @@ def prepare_all(key: str, store: str | Path | None = None, progress: Progress | 
     return failures
 
 
-def in_memory(data: EvalData) -> EvalData:
-    """The same data with every field read."""
-    fields = {name: to_plain(value, name) for name, value in data.fields.items()}
-    ids = None if data.ids is None else np.asarray(data.ids, dtype=object)
-    return EvalData(fields, ids=ids, coords={name: tuple(values) for name, values in data.coords.items()})
-
-
 def _in_memory(splits: Splits) -> Splits:
-    train = None if splits.train is None else in_memory(splits.train)
-    return Splits(train=train, test=in_memory(splits.test), solution=in_memory(splits.solution), columns=splits.columns)
+    train = None if splits.train is None else splits.train.load()
+    return Splits(train=train, test=splits.test.load(), solution=splits.solution.load(), columns=splits.columns)
 
 
 def _check(splits: Any, task: TaskSpec, what: str, owner: str) -> None:
@@ -337,7 +328,7 @@ def _store(
         preparer_version=spec.version,
         distribution=owner,
         unsupervised=not task.supervised,
-        artifacts=entries,
+        artifacts=tuple(entries),
     )
     write_manifest(manifest, public.result / MANIFEST)
     name = prepared_name(spec.task, spec.version)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from attrs import field, frozen
+from attrs import frozen
 
 from primabench_core.errors import PrimaBenchError, StoreError
 from primabench_core.spec.dataset import DatasetSpec
@@ -40,7 +40,7 @@ class DatasetReport:
     """What verifying a dataset found."""
 
     dataset: str
-    checks: tuple[Check, ...] = field(converter=tuple)
+    checks: tuple[Check, ...]
 
     @property
     def passed(self) -> bool:
@@ -112,7 +112,7 @@ def verify_dataset(
     checks.append(_check_pin(key, manifest))
     if progress:
         progress("done", len(parts), len(parts))
-    return DatasetReport(dataset=key, checks=checks)
+    return DatasetReport(dataset=key, checks=tuple(checks))
 
 
 def _parts(place: Store, key: str, manifest: Manifest, checks: list[Check]) -> Iterator[_Part]:

@@ -126,7 +126,7 @@ def write_entry(folder: Path, artifact: Artifact, layout: Layout, path: str | No
         path=path,
         n=artifact.data.n,
         root=root.hex(),
-        objects=objects,
+        objects=tuple(objects),
     )
 
 

@@ -33,6 +33,7 @@ from primabench_core.store.content import columns_of
 from primabench_core.store.faults import PRIVATE
 from primabench_core.store.hashing import canonical_csr
 from primabench_core.store.lazy import LazyArray, LazyCSR, LazyRagged, LazyText, read
+from primabench_core.store.stored import StoredData
 
 FORMAT = 1
 CHUNK_BYTES = 4 << 20
@@ -47,7 +48,7 @@ _ENCODING = {
 }
 
 
-class _Guarded(WrapperStore):  # type: ignore[type-arg]
+class _Guarded(WrapperStore):  # type: ignore[misc]
     """A store in which an absent chunk is an error. Zarr would read it as fill values, that is, as zeros."""
 
     def __init__(self, store: Any, place: str) -> None:
@@ -278,9 +279,9 @@ def open_lazy(path: Path, *, private: bool = False) -> EvalData:
         ids = children["ids"] if group.attrs["ids"] else None
         fields = {str(name): children[str(name)] for name in group.attrs["fields"]}
         coords = {str(name): children[str(name)] for name in group.attrs["coords"]}
-        return EvalData(fields, ids=ids, coords=coords)
+        return StoredData(fields, ids, coords, int(group.attrs["n"]))
 
-    return read(place, private, "metadata", load)  # type: ignore[no-any-return]
+    return read(place, private, "metadata", load)
 
 
 def stored_attributes(path: Path, *, private: bool = False) -> tuple[dict[str, Any], dict[str, str]]:
@@ -295,7 +296,7 @@ def stored_attributes(path: Path, *, private: bool = False) -> tuple[dict[str, A
         group = zarr.open_group(LocalStore(path, read_only=True), mode="r", use_consolidated=True)
         return dict(group.attrs["attributes"]), dict(group.attrs["columns"])
 
-    return read(place, private, "metadata", load)  # type: ignore[no-any-return]
+    return read(place, private, "metadata", load)
 
 
 def _open_child(group: Any, name: str, place: str, private: bool) -> Any:

@@ -1,0 +1,1 @@
+"""Wolf, Angerer, Theis. Genome Biology 19, 15 (2018)."""

@@ -1,0 +1,1 @@
+"""700 blood cells out of the file inside scanpy."""

@@ -44,7 +44,7 @@ DATASET = DatasetSpec(
     organism="Homo sapiens",
     modality="single-cell RNA-seq",
     n_units=700,
-    content_hash="",
+    content_hash="2a675f58b6d6843129f0bf7c10311ad5961911855b3a1ed6d7269376267c804d",
     notes=NOTES.strip(),
     citation_urls=(
         "https://doi.org/10.1186/s13059-017-1382-0",

@@ -1,0 +1,326 @@
+"""Predictions from a file: .csv, .tsv, .parquet, .npz, .h5ad, .zarr. Never a pickle."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from primabench_core.contract.arrays import UntypedText, whole_numbers
+from primabench_core.contract.contract import Contract
+from primabench_core.contract.convert import join_columns, refuse_twins
+from primabench_core.contract.evaldata import COORDS, EvalData
+from primabench_core.contract.fields import Field
+from primabench_core.contract.plain import objects, plain, row_names
+from primabench_core.contract.violations import Violation
+from primabench_core.errors import (
+    ContractError,
+    CorruptDataError,
+    MissingDataError,
+    MissingPluginError,
+    PrimaBenchError,
+    StoreError,
+    UsageError,
+)
+
+SUFFIXES = (".zarr", ".h5ad", ".parquet", ".csv", ".tsv", ".npz")
+"""Files that can be read."""
+
+ID_COLUMNS = ("ids", "id", "index", "", "__index_level_0__")
+"""Columns that hold ids, in the order they are looked for: by name, a column without a name, the index of pandas."""
+
+MISSING_CELLS = frozenset({"", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "<NA>"})
+"""Cells of a number column that are missing values."""
+
+_READ_FAULTS = (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError, EOFError, zipfile.BadZipFile)
+"""What libraries raise on bytes that are not what the suffix says."""
+
+
+def read_predictions(
+    path: str | Path,
+    contract: Contract,
+    mapping: Mapping[str, str] | None = None,
+    *,
+    classes: Mapping[str, Sequence[str | int]] | None = None,
+) -> EvalData:
+    """Read a prediction file; what is wrong with its content is left to the contract's checks, or named here.
+
+    ============== =============================================================================================
+    .csv .tsv      a header line; columns are fields, ``name_0`` … a 2-D one; ids from ``ids``, ``id``, ``index``
+                   or a first column without a name; every id as it stands (``001`` stays ``001``)
+    .parquet       the same, typed; lists are rows of a 2-D (or ragged) field
+    .npz           arrays by name, beside ``ids``, ``genes``, ``classes``
+    .h5ad          AnnData, see :func:`primabench_core.contract.convert_anndata.from_anndata`
+    .zarr          written by PrimaBench (unread until used), by AnnData, or by xarray
+    ============== =============================================================================================
+
+    Text tables have no types: where ``"1"`` may be the class 1, the classes of the truth decide. Without ``classes``
+    the decision is left to the check of the labels, which knows them.
+
+    Args:
+        path: The file (a folder for .zarr).
+        contract: Fields of the prediction. Columns that it does not name are kept, and refused by the check.
+        mapping: Column of the file by field (``{"label": "predicted_type"}``); ``ids`` names the column of ids.
+        classes: Classes of the truth by label field.
+
+    Raises:
+        MissingDataError: no such file.
+        UsageError: a suffix that is not read, a folder in place of a file, a mapping that names no field or column.
+        CorruptDataError: bytes that are not what the suffix says; truncated or empty files.
+        StoreError: the file cannot be opened.
+        MissingPluginError: a library that the suffix needs is not installed.
+        ContractError: columns that occur twice, rows of different lengths, ids that are not text, pickled objects.
+
+    Example:
+        >>> read_predictions("predictions.csv", contract, {"label": "cell_type"})  # doctest: +SKIP
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    _check_place(path, suffix)
+    _check_mapping(mapping or {}, contract)
+    readers: dict[str, Callable[[Path, Contract, dict[str, str]], EvalData]] = {
+        ".csv": _read_text,
+        ".tsv": _read_text,
+        ".parquet": _read_parquet,
+        ".npz": _read_npz,
+        ".h5ad": _read_h5ad,
+        ".zarr": _read_zarr,
+    }
+    try:
+        data = readers[suffix](path, contract, dict(mapping or {}))
+    except PrimaBenchError:
+        raise
+    except PermissionError as error:
+        raise StoreError(f"{path} cannot be opened: {error.strerror}", remedy="check who may read it") from error
+    except MemoryError as error:
+        raise StoreError(f"{path} does not fit into memory", remedy="feed it in parts: Evaluation.update") from error
+    except _READ_FAULTS as error:
+        reason = f"{type(error).__name__}: {str(error).splitlines()[0][:200] if str(error) else 'no detail'}"
+        fault = CorruptDataError(f"{path} cannot be read as {suffix}: {reason}", remedy="write the predictions again")
+        raise fault from error
+    return with_label_types(data, contract, classes or {})
+
+
+def with_label_types(data: EvalData, contract: Contract, classes: Mapping[str, Sequence[str | int]]) -> EvalData:
+    """Labels of a text table as integers where the classes are integers.
+
+    A field with a vocabulary of its own is settled by it. An open one becomes integers if every cell writes one.
+    A field whose classes are those of the truth waits for ``classes``.
+    """
+    fields = dict(data.fields)
+    for field in contract.prediction:
+        value = fields.get(field.name)
+        if not isinstance(value, UntypedText):
+            continue
+        known = field.vocabulary if isinstance(field.vocabulary, tuple) else classes.get(field.name)
+        if known is None and field.vocabulary == "truth":
+            continue
+        numbers = whole_numbers(value) if known is None or (known and not isinstance(known[0], str)) else None
+        fields[field.name] = np.asarray(value) if numbers is None else numbers
+    return EvalData(fields, ids=None if data.ids is None else list(data.ids), coords=data.coords)
+
+
+def _check_place(path: Path, suffix: str) -> None:
+    if suffix not in SUFFIXES:
+        pickles = " (pickles are never read)" if suffix in (".pkl", ".pickle", ".pt", ".pth", ".joblib", ".npy") else ""
+        known = ", ".join(SUFFIXES)
+        raise UsageError(f"{path.name!r} is no prediction file{pickles}; known suffixes: {known}", remedy="convert it")
+    try:
+        exists, is_folder = path.exists(), path.is_dir()
+    except OSError as error:
+        raise StoreError(f"{path} cannot be opened: {error.strerror}") from error
+    if not exists:
+        raise MissingDataError(f"no such file: {path}", remedy="check the path")
+    if is_folder and suffix != ".zarr":
+        raise UsageError(f"{path} is a folder, not a {suffix} file", remedy="name the file inside it")
+    if not is_folder and suffix == ".zarr":
+        raise UsageError(f"{path} is a file; a .zarr store is a folder", remedy="unpack it")
+    if not is_folder and not path.stat().st_size:
+        raise CorruptDataError(f"{path} is empty (0 bytes)", remedy="write the predictions again")
+
+
+def _check_mapping(mapping: Mapping[str, str], contract: Contract) -> None:
+    names = {"ids", *COORDS, *(f.name for f in contract.prediction)}
+    unknown = sorted(set(mapping) - names)
+    if unknown:
+        raise UsageError(
+            f"the mapping names {unknown[0]!r}, which is no field of the contract ({', '.join(sorted(names))})",
+            remedy="write it as field=column",
+        )
+
+
+def _read_text(path: Path, contract: Contract, mapping: dict[str, str]) -> EvalData:
+    from primabench_core.store.delimited import read_columns
+
+    cells = read_columns(path, "\t" if path.suffix.lower() == ".tsv" else ",")
+    columns, ids = _split_ids({name: objects(column) for name, column in cells.items()}, contract, mapping, path)
+    columns = _rename(columns, contract, mapping, path)
+    kinds = {f.name: f for f in contract.prediction}
+    names = None if ids is None else ids.tolist()
+    fields: dict[str, Any] = {}
+    for name, column in columns.items():
+        base = name.rpartition("_")[0]
+        field = kinds.get(name) or (kinds.get(base) if name.rpartition("_")[2].isdigit() else None)
+        fields[name] = _typed(column, field, names)
+    return EvalData(join_columns(fields, contract), ids=names)
+
+
+def _typed(column: NDArray[Any], field: Field | None, ids: list[str] | None) -> NDArray[Any]:
+    """Cells of one field: labels stay text, numbers are read, missing ones become NaN or None for the check to name."""
+    if field is None or field.kind == "text":
+        return column
+    if field.kind == "label":
+        missing = np.fromiter((cell == "" for cell in column), np.bool_, len(column))
+        if missing.any():
+            column = column.copy()
+            column[missing] = None
+            return column
+        return column.view(UntypedText)
+    try:
+        if any("_" in cell for cell in column):  # Python reads 1_000
+            raise ValueError
+        return np.fromiter(map(float, column), np.float64, len(column))
+    except ValueError:
+        numbers = [_number(cell) for cell in column]
+    bad = [i for i, number in enumerate(numbers) if number is None]
+    if bad:
+        found = f"text ({column[bad[0]]!r})"
+        raise ContractError([Violation(field.name, "real numbers", found, row_names(bad, ids), len(bad))])
+    return np.asarray(numbers, np.float64)
+
+
+def _number(cell: str) -> float | None:
+    if cell.strip() in MISSING_CELLS:
+        return float("nan")
+    try:
+        return None if "_" in cell else float(cell)
+    except ValueError:
+        return None
+
+
+def _split_ids(
+    columns: dict[str, Any], contract: Contract, mapping: dict[str, str], path: Path
+) -> tuple[dict[str, Any], Any]:
+    """The columns without that of the ids, and the ids (None if there is no such column)."""
+    fields = {f.name for f in contract.prediction}
+    wanted = mapping.pop("ids", None)
+    if wanted is not None and wanted not in columns:
+        raise _no_column(wanted, "ids", columns, path)
+    taken = set(mapping.values())
+    name = wanted if wanted is not None else next((c for c in ID_COLUMNS if c in columns and c not in fields | taken), None)
+    if name is None:
+        return columns, None
+    return {other: column for other, column in columns.items() if other != name}, columns[name]
+
+
+def _rename(columns: dict[str, Any], contract: Contract, mapping: Mapping[str, str], path: Path) -> dict[str, Any]:
+    """Columns under the names of their fields; ``embedding=z`` also renames ``z_0``, ``z_1`` …"""
+    renamed = dict(columns)
+    for field, column in mapping.items():
+        numbered = [c for c in columns if c.rpartition("_")[0] == column and c.rpartition("_")[2].isdigit()]
+        if column not in columns and not numbered:
+            raise _no_column(column, field, columns, path)
+        for old in [column] if column in columns else numbered:
+            new = field + old[len(column) :]
+            if new != old and new in renamed and new not in mapping.values():
+                raise UsageError(
+                    f"{path.name} has a column {new!r} of its own, and the mapping calls {old!r} so too",
+                    remedy=f"leave out {field}={column}, or the column",
+                )
+            renamed[new] = columns[old]
+            if new != old and not any(old == f + columns_of[len(c) :] for f, c in mapping.items() for columns_of in [old]):
+                renamed.pop(old, None)
+    return renamed
+
+
+def _no_column(column: str, field: str, columns: Mapping[str, Any], path: Path) -> UsageError:
+    held = ", ".join(repr(c) for c in list(columns)[:20])
+    return UsageError(f"{path.name} has no column {column!r} to read {field!r} from; it has {held}")
+
+
+def _read_parquet(path: Path, contract: Contract, mapping: dict[str, str]) -> EvalData:
+    table = _library("pyarrow.parquet", "pyarrow").ParquetFile(path).read()
+    refuse_twins(list(table.column_names))
+    columns, ids = _split_ids({n: table.column(n) for n in table.column_names}, contract, mapping, path)
+    columns = {name: plain(column, name) for name, column in columns.items()}
+    columns = _rename(columns, contract, mapping, path)
+    return EvalData(join_columns(columns, contract), ids=ids)
+
+
+def _read_npz(path: Path, contract: Contract, mapping: dict[str, str]) -> EvalData:
+    arrays: dict[str, Any] = {}
+    with np.load(path, allow_pickle=False) as archive:
+        if not hasattr(archive, "files"):
+            raise CorruptDataError(f"{path} is a single array, not an archive of named ones", remedy="use numpy.savez")
+        for name in archive.files:
+            try:
+                arrays[name] = archive[name]
+            except ValueError as error:
+                if "pickle" not in str(error).lower():
+                    raise
+                remedy = "save text as numpy text (numpy.asarray(x, dtype=str)), numbers as numbers"
+                found = Violation(name, "numbers or text", "pickled Python objects, which are never loaded", remedy=remedy)
+                raise ContractError([found], what=f"The file {path}") from error
+    coords = {name: arrays.pop(mapping.pop(name, name)) for name in COORDS if mapping.get(name, name) in arrays}
+    arrays, ids = _split_ids(arrays, contract, mapping, path)
+    return EvalData(join_columns(_rename(arrays, contract, mapping, path), contract), ids=ids, coords=coords)
+
+
+def _read_h5ad(path: Path, contract: Contract, mapping: dict[str, str]) -> EvalData:
+    adata = _library("anndata", "anndata").read_h5ad(path)
+    return _of_anndata(adata, path, contract, mapping)
+
+
+def _of_anndata(adata: Any, path: Path, contract: Contract, mapping: dict[str, str]) -> EvalData:
+    columns = {str(c) for c in adata.obs.columns} | set(adata.obsm) | set(adata.layers)
+    main = next((field for field, column in mapping.items() if column == "X" and "X" not in columns), "")
+    ids_column = mapping.pop("ids", None)
+    if ids_column is not None:
+        if ids_column not in adata.obs.columns:
+            raise _no_column(ids_column, "ids", dict.fromkeys(sorted(columns)), path)
+        adata.obs_names = adata.obs[ids_column].to_numpy(dtype=object)
+    for field, column in mapping.items():
+        if field == main:
+            continue
+        place = next((p for p in (adata.obs, adata.obsm, adata.layers) if column in p), None)
+        if place is None:
+            raise _no_column(column, field, dict.fromkeys(sorted(columns)), path)
+        place[field] = place[column]
+        if field != column:
+            del place[column]
+    return EvalData.from_anndata(adata, main, contract)
+
+
+def _read_zarr(path: Path, contract: Contract, mapping: dict[str, str]) -> EvalData:
+    import zarr
+
+    attributes = dict(zarr.open_group(path, mode="r").attrs)
+    if attributes.get("encoding-type") == "anndata":
+        return _of_anndata(_library("anndata", "anndata").read_zarr(path), path, contract, mapping)
+    if "primabench" in attributes or any(str(key).startswith("primabench") for key in attributes):
+        from primabench_core.store.zarr_io import open_lazy
+
+        data = open_lazy(path)
+    else:
+        import xarray
+
+        data = EvalData.from_xarray(xarray.open_zarr(path, chunks=None))
+    fields = dict(data.fields)
+    held, ids = _split_ids(fields, contract, mapping, path) if "ids" in mapping else (fields, data.ids)
+    ids = ids if ids is None or isinstance(ids, tuple) else plain(ids, "ids")
+    return EvalData(_rename(held, contract, mapping, path), ids=ids, coords=data.coords)
+
+
+def _library(module: str, distribution: str) -> Any:
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingPluginError(
+            f"reading this file needs {distribution}, which is not installed",
+            remedy='pip install "primabench-core[files]"',
+        ) from error
