@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 
-def numeral(value: float | None, missing: str = "–") -> str:
-    """Four decimals, or four significant digits where four decimals would hide the number.
+def numeral(value: float | None, missing: str = "–", digits: int = 4) -> str:
+    """So many decimals, or four significant digits where decimals would hide the number.
 
     Example:
-        >>> numeral(0.81234), numeral(1234567.0), numeral(2e-7), numeral(None)
-        ('0.8123', '1.235e+06', '2.000e-07', '–')
+        >>> numeral(0.81234), numeral(1234567.0), numeral(2e-7), numeral(None), numeral(0.81234, digits=3)
+        ('0.8123', '1.235e+06', '2.000e-07', '–', '0.812')
     """
     if value is None:
         return missing
     size = abs(value)
-    if size and (size < 1e-3 or size >= 1e5):
+    if size and (size < 10 ** (1 - digits) or size >= 1e5):
         return f"{value:.3e}"
-    return f"{value:.4f}" if size < 100 else f"{value:.2f}"
+    return f"{value:.{digits}f}" if size < 100 else f"{value:.2f}"

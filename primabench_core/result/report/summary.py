@@ -1,0 +1,129 @@
+"""The table of models and metrics: values, intervals, ranks on exact values, and why a value is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from attrs import frozen
+
+from primabench_core.result.eval_result import EvalResult
+from primabench_core.result.metric_result import MetricResult
+from primabench_core.result.numeral import numeral
+
+
+@frozen(eq=False)
+class Cell:
+    """One model by one metric."""
+
+    result: MetricResult
+    rank: int | None
+    """1 is best; equal values share a rank; None where nothing is ranked."""
+    shared: bool
+    """Another model has the same value."""
+
+    @property
+    def best(self) -> bool:
+        """No ranked model is better."""
+        return self.rank == 1
+
+    @property
+    def interval(self) -> str:
+        """The interval as text, empty without one."""
+        ends = self.result.interval
+        if ends is None or ends.low is None:
+            return ""
+        return f"[{numeral(ends.low, digits=3)}, {numeral(ends.high, digits=3)}]"
+
+    @property
+    def remark(self) -> str:
+        """What must be known beside the value."""
+        found, parts = self.result, []
+        if found.value is not None and found.interval is not None and found.interval.low is None:
+            parts.append(f"no interval: {found.interval.reason}")
+        if found.n_undefined:
+            parts.append(f"{found.n_undefined} undefined")
+        if found.value is None and found.mean_over_defined is not None:
+            parts.append(f"mean over defined {numeral(found.mean_over_defined, digits=3)}")
+        parts += [f"{count:,} left out: {why}" for why, count in found.n_excluded.items() if count]
+        return "; ".join([*parts, *found.flags]).replace("_", " ")
+
+
+@frozen(eq=False)
+class Column:
+    """One metric over all models."""
+
+    key: str
+    direction: str
+    cells: tuple[Cell | None, ...]
+
+    @property
+    def n(self) -> str:
+        """Items used, if all models agree."""
+        counts = {cell.result.n for cell in self.cells if cell is not None}
+        only = counts.pop() if len(counts) == 1 else None
+        return "" if only is None else f"{only:,}"
+
+
+@frozen(eq=False)
+class Matrix:
+    """All models by all metrics of one truth."""
+
+    names: tuple[str, ...]
+    baselines: tuple[bool, ...]
+    """Which models are baselines beside others; none, if there are no others."""
+    columns: tuple[Column, ...]
+    level: float | None
+    """Level of the intervals, None without any."""
+
+    @property
+    def n(self) -> str:
+        """Items used, if all metrics and models agree."""
+        counts = {column.n for column in self.columns}
+        return counts.pop() if len(counts) == 1 else ""
+
+    @property
+    def metrics_down(self) -> bool:
+        """Metrics are the rows: where there are more of them than models, that is the narrower table."""
+        return len(self.columns) > len(self.names)
+
+
+def by_rank(results: Sequence[MetricResult | None], direction: str) -> list[int]:
+    """Places of the results that have a value, best first."""
+    sign = -1.0 if direction == "higher" else 1.0
+    held = [(sign * r.value, i) for i, r in enumerate(results) if r is not None and r.value is not None]
+    return [place for _, place in sorted(held)]
+
+
+def summarise(names: Sequence[str], results: Sequence[EvalResult]) -> Matrix:
+    """Put results on the same truth side by side; the primary metric comes first."""
+    tables = [dict(zip(result.keys(), result, strict=True)) for result in results]
+    keys = list(dict.fromkeys(key for table in tables for key in table))
+    primary = next((r.primary for r in results if r.primary in keys), None)
+    if primary is not None:
+        keys.remove(primary)
+        keys.insert(0, primary)
+    baselines = tuple(result.is_baseline for result in results)
+    if all(baselines):  # nothing to stand beside: they are compared with each other
+        baselines = (False,) * len(results)
+    columns = [_column(key, [table.get(key) for table in tables], baselines) for key in keys]
+    level = next((m.interval.level for r in results for m in r if m.interval), None)
+    return Matrix(tuple(names), baselines, tuple(columns), level)
+
+
+def _column(key: str, found: Sequence[MetricResult | None], baselines: Sequence[bool]) -> Column:
+    direction = next(r.direction for r in found if r is not None)
+    # models are ranked among themselves: a baseline is what they must beat, no competitor
+    ranked = [None if baseline else r for r, baseline in zip(found, baselines, strict=True)]
+    values = [r.value for r in ranked if r is not None and r.value is not None]
+    contest = direction != "info" and len(values) > 1
+    cells: list[Cell | None] = []
+    for whole, part in zip(found, ranked, strict=True):
+        if whole is None:
+            cells.append(None)
+            continue
+        rank = None
+        if contest and part is not None and part.value is not None:
+            own = part.value
+            rank = 1 + sum(v > own if direction == "higher" else v < own for v in values)
+        cells.append(Cell(whole, rank, rank is not None and values.count(whole.value) > 1))  # type: ignore[arg-type]
+    return Column(key, direction, tuple(cells))
