@@ -162,6 +162,21 @@ def _object_labels(array: NDArray[Any], field: str, ids: Sequence[str] | None, n
     raise refused(field, LABELS, f"a mixture of {' and '.join(names)}" if len(names) > 1 else f"{names[0]} objects")
 
 
+def whole_numbers(text: NDArray[Any]) -> NDArray[np.int64] | None:
+    """Text that writes integers in their one usual form, as int64; None if any entry does not.
+
+    Example:
+        >>> whole_numbers(np.array(["1", "-2"], object)), whole_numbers(np.array(["01"], object))
+        (array([ 1, -2]), None)
+    """
+    if not all(isinstance(v, str) and len(v) < 20 and v.isascii() and v.lstrip("-").isdigit() for v in text.flat):
+        return None
+    numbers = [int(v) for v in text.flat]
+    if any(str(n) != v or not -(2**63) <= n < 2**63 for n, v in zip(numbers, text.flat, strict=True)):
+        return None
+    return np.asarray(numbers, np.int64).reshape(text.shape)
+
+
 def as_ids(value: Any, field: str = "ids") -> list[str]:
     """Row ids as a list of text, exactly as given: no stripping, no folding, no conversion of numbers.
 

@@ -69,7 +69,7 @@ class ShardChecker:
         self.fields, self.context = tuple(fields), context
         self.checkers: dict[str, FieldChecker] = {f.name: make_checker(f, context) for f in fields}
         self._items = tuple(self.checkers.items())
-        self._joined: tuple[Mapping[str, Any], dict[str, NDArray[np.int64]]] | None = None
+        self._joined: tuple[dict[str, tuple[Label, ...]], dict[str, NDArray[np.int64]]] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_joined": None}
@@ -102,7 +102,8 @@ class ShardChecker:
             Canonical columns (int64 codes for labels, float32 or float64, Ragged, or text), which may share memory
             with the input: copy what you keep. Then the violations; the columns mean nothing if there are any.
         """
-        if coords:
+        orders = self._known_orders(coords) if coords else {}
+        if orders is None:
             return self._explain(fields, n, ids, coords, positions)
         columns: dict[str, Canonical] = {}
         if n is None and ids is not None:
@@ -113,6 +114,8 @@ class ShardChecker:
             if canonical is None or (n is not None and len(canonical) != n):
                 return self._explain(fields, n, ids, coords, positions)
             n = len(canonical)
+            if name in orders:
+                canonical = canonical[:, orders[name]]  # type: ignore[index]
             columns[name] = canonical
         if len(columns) != len(fields):
             return self._explain(fields, n, ids, coords, positions)
@@ -190,8 +193,6 @@ class ShardChecker:
         self, coords: Mapping[str, Any], fields: Mapping[str, Any]
     ) -> tuple[dict[str, NDArray[np.int64]], list[Violation]]:
         """How the columns of each field come into the truth's order."""
-        if self._joined is not None and self._joined[0] is coords:
-            return self._joined[1], []
         wanted = {f.name: column_names(f) for f in self.fields if column_names(f) and f.name in fields}
         known = {*_NOUNS, *self.context.coords, *wanted.values()}
         violations = []
@@ -213,9 +214,19 @@ class ShardChecker:
             order = done[coord]
             if order is not None:
                 orders[field] = order
-        if not violations:
-            self._joined = (coords, orders)
+        if not violations and all(f.name in fields for f in self.fields):  # else a field still lacks its order
+            self._joined = ({name: as_names(given, name) for name, given in coords.items()}, orders)
         return orders, violations
+
+    def _known_orders(self, coords: Mapping[str, Any]) -> dict[str, NDArray[np.int64]] | None:
+        """What :meth:`_join` found for these very names before, or None."""
+        if self._joined is None or self._joined[0].keys() != coords.keys():
+            return None
+        for name, names in self._joined[0].items():
+            given = coords[name]
+            if given is not names and (not isinstance(given, list | tuple) or tuple(given) != names):
+                return None
+        return self._joined[1]
 
     def _order(self, coord: str, given: Any) -> tuple[NDArray[np.int64] | None, list[Violation]]:
         noun = _NOUNS.get(coord, coord.removesuffix("s"))

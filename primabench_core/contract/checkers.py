@@ -12,9 +12,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from primabench_core.contract.arrays import as_labels, as_numeric
+from primabench_core.contract.arrays import as_labels, as_numeric, whole_numbers
 from primabench_core.contract.fields import Field
-from primabench_core.contract.plain import SHOWN, from_tensor, row_names
+from primabench_core.contract.plain import SHOWN, UntypedText, from_tensor, row_names
 from primabench_core.contract.ragged import Ragged
 from primabench_core.contract.violations import Violation
 from primabench_core.contract.vocabulary import Vocabulary
@@ -89,6 +89,9 @@ class LabelChecker:
             return None, list(error.violations)
         if labels.ndim != 1:
             return None, [_dims(name, "one label per row", labels.shape)]
+        if isinstance(value, UntypedText) and self.vocabulary.kind is int:
+            numbers = whole_numbers(labels)
+            labels = labels if numbers is None else numbers
         mismatch = self.vocabulary.mismatch(labels)
         if mismatch:
             wanted = "text labels" if self.vocabulary.kind is str else "integer labels"

@@ -48,7 +48,7 @@ class EvalData:
         (2, [0.1, 0.9], ('b',))
     """
 
-    __slots__ = ("coords", "fields", "ids", "untyped")
+    __slots__ = ("coords", "fields", "ids")
 
     def __init__(
         self,
@@ -56,7 +56,6 @@ class EvalData:
         *,
         ids: Any = None,
         coords: Mapping[str, Any] | None = None,
-        untyped: Sequence[str] = (),
     ) -> None:
         self.ids: tuple[str, ...] | None = None if ids is None else tuple(as_ids(ids))
         self.fields: Mapping[str, Any] = {
@@ -65,8 +64,6 @@ class EvalData:
         self.coords: Mapping[str, tuple[Label, ...]] = {
             name: as_names(value, name) for name, value in (coords or {}).items() if value is not None
         }
-        self.untyped: frozenset[str] = frozenset(untyped)
-        """Fields read from a file without types, where ``"1"`` may mean the class 1."""
 
     @classmethod
     def of(cls, data: Any, contract: Contract | None = None) -> EvalData:
@@ -162,7 +159,7 @@ class EvalData:
             else:
                 at = self._positions(as_ids(asked))
         ids = None if self.ids is None else tuple(self.ids[i] for i in at)
-        return self._with({name: _take(self[name], at) for name in self.fields}, ids)
+        return self._with({name: _take(value, at) for name, value in self.fields.items()}, ids)
 
     def _positions(self, ids: Sequence[str]) -> NDArray[np.intp]:
         if self.ids is None:
@@ -174,9 +171,7 @@ class EvalData:
         return np.fromiter((place[i] for i in ids), np.intp, len(ids))
 
     def _with(self, fields: Mapping[str, Any], ids: tuple[str, ...] | None) -> EvalData:
-        return EvalData(
-            fields, ids=list(ids) if ids is not None else None, coords=self.coords, untyped=tuple(self.untyped)
-        )
+        return EvalData(fields, ids=list(ids) if ids is not None else None, coords=self.coords)
 
     def __eq__(self, other: object) -> bool:
         """Same ids, coordinates, shapes, kinds and values; NaN equals NaN, the width of a dtype does not count."""
@@ -278,6 +273,10 @@ def _in_range(at: NDArray[np.intp], n: int) -> NDArray[np.intp]:
 
 
 def _take(value: Any, at: NDArray[np.intp]) -> Any:
+    if is_lazy(value):
+        if len(at) and at[-1] - at[0] == len(at) - 1 and (np.diff(at) == 1).all():
+            return plain(value[int(at[0]) : int(at[-1]) + 1])
+        value = plain(value)
     return value.take(at) if isinstance(value, Ragged) else value.tocsr()[at] if is_sparse(value) else value[at]
 
 

@@ -16,6 +16,10 @@ SHOWN = 5
 """How many ids a violation lists."""
 
 
+class UntypedText(np.ndarray[Any, np.dtype[Any]]):
+    """Text of a file without types, in which ``"1"`` may mean the class 1: decided by the classes of the truth."""
+
+
 def family(value: object) -> str:
     """Top-level package of an object's class: ``torch``, ``pandas``, ``numpy`` and so on."""
     return type(value).__module__.partition(".")[0]
@@ -50,7 +54,7 @@ def plain(value: Any, field: str = "value") -> Any:
         >>> plain(["a", None]).tolist()
         ['a', None]
     """
-    if type(value) is np.ndarray or isinstance(value, Ragged) or is_sparse(value):
+    if type(value) in (np.ndarray, UntypedText) or isinstance(value, Ragged) or is_sparse(value):
         return value
     if isinstance(value, np.ma.MaskedArray):
         return _masked(value)

@@ -172,9 +172,9 @@ class Vocabulary:
             self.classes = (*self.classes, *fresh)
             self._index()
 
-    def extend(self, extras: Sequence[Label]) -> None:
-        """Append classes in this order, as after :meth:`encode` had met them in it; for rebuilding a carried state."""
-        self._append([c for c in extras if c not in self._codes])
+    def extend(self, classes: Iterable[Label]) -> None:
+        """Append classes that are not there yet, in this order."""
+        self._append([c for c in dict.fromkeys(classes) if c not in self._codes])
 
     def truncate(self, size: int) -> None:
         """Forget classes appended after there were ``size``: a shard that is refused leaves nothing behind."""

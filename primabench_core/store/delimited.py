@@ -16,7 +16,7 @@ LONGEST_CELL = 1 << 24
 def read_columns(path: Path, delimiter: str) -> dict[str, list[str]]:
     """Columns of a table with a header line, in file order; every cell as it stands.
 
-    UTF-8 with or without a byte order mark; ``\\n``, ``\\r\\n``; quotes as in RFC 4180. Blank lines are skipped.
+    UTF-8 with or without a byte order mark; any line ends; quotes as in RFC 4180. Blank lines are skipped.
 
     Args:
         path: The file.

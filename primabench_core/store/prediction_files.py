@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from primabench_core.contract.arrays import UntypedText, whole_numbers
+from primabench_core.contract.arrays import whole_numbers
 from primabench_core.contract.contract import Contract
 from primabench_core.contract.convert import join_columns, refuse_twins
 from primabench_core.contract.evaldata import COORDS, EvalData
 from primabench_core.contract.fields import Field
-from primabench_core.contract.plain import objects, plain, row_names
+from primabench_core.contract.plain import UntypedText, objects, plain, row_names
 from primabench_core.contract.violations import Violation
 from primabench_core.errors import (
     ContractError,
@@ -113,6 +113,8 @@ def with_label_types(data: EvalData, contract: Contract, classes: Mapping[str, S
     A field whose classes are those of the truth waits for ``classes``.
     """
     fields = dict(data.fields)
+    if not any(isinstance(value, UntypedText) for value in fields.values()):
+        return data
     for field in contract.prediction:
         value = fields.get(field.name)
         if not isinstance(value, UntypedText):
@@ -212,30 +214,32 @@ def _split_ids(
     if wanted is not None and wanted not in columns:
         raise _no_column(wanted, "ids", columns, path)
     taken = set(mapping.values())
-    name = wanted if wanted is not None else next((c for c in ID_COLUMNS if c in columns and c not in fields | taken), None)
+    name = (
+        wanted
+        if wanted is not None
+        else next((c for c in ID_COLUMNS if c in columns and c not in fields | taken), None)
+    )
     if name is None:
         return columns, None
     return {other: column for other, column in columns.items() if other != name}, columns[name]
 
 
 def _rename(columns: dict[str, Any], contract: Contract, mapping: Mapping[str, str], path: Path) -> dict[str, Any]:
-    """Columns under the names of their fields; ``embedding=z`` also renames ``z_0``, ``z_1`` …"""
-    renamed = dict(columns)
+    """Columns under the names of their fields; ``embedding=z`` also renames ``z_0``, ``z_1`` and so on."""
+    moved: dict[str, str] = {}
     for field, column in mapping.items():
         numbered = [c for c in columns if c.rpartition("_")[0] == column and c.rpartition("_")[2].isdigit()]
         if column not in columns and not numbered:
             raise _no_column(column, field, columns, path)
-        for old in [column] if column in columns else numbered:
-            new = field + old[len(column) :]
-            if new != old and new in renamed and new not in mapping.values():
-                raise UsageError(
-                    f"{path.name} has a column {new!r} of its own, and the mapping calls {old!r} so too",
-                    remedy=f"leave out {field}={column}, or the column",
-                )
-            renamed[new] = columns[old]
-            if new != old and not any(old == f + columns_of[len(c) :] for f, c in mapping.items() for columns_of in [old]):
-                renamed.pop(old, None)
-    return renamed
+        moved |= {field + old[len(column) :]: old for old in ([column] if column in columns else numbered)}
+    renamed = {name: value for name, value in columns.items() if name not in moved.values()}
+    clash = sorted(set(moved) & set(renamed))
+    if clash:
+        raise UsageError(
+            f"{path.name} has a column {clash[0]!r} of its own, and the mapping calls {moved[clash[0]]!r} so too",
+            remedy="leave out one of them",
+        )
+    return {**renamed, **{name: columns[old] for name, old in moved.items()}}
 
 
 def _no_column(column: str, field: str, columns: Mapping[str, Any], path: Path) -> UsageError:
@@ -264,7 +268,9 @@ def _read_npz(path: Path, contract: Contract, mapping: dict[str, str]) -> EvalDa
                 if "pickle" not in str(error).lower():
                     raise
                 remedy = "save text as numpy text (numpy.asarray(x, dtype=str)), numbers as numbers"
-                found = Violation(name, "numbers or text", "pickled Python objects, which are never loaded", remedy=remedy)
+                found = Violation(
+                    name, "numbers or text", "pickled Python objects, which are never loaded", remedy=remedy
+                )
                 raise ContractError([found], what=f"The file {path}") from error
     coords = {name: arrays.pop(mapping.pop(name, name)) for name in COORDS if mapping.get(name, name) in arrays}
     arrays, ids = _split_ids(arrays, contract, mapping, path)
