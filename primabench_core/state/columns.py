@@ -204,7 +204,9 @@ def narrow(codes: NDArray[Any], at_least: np.dtype[Any]) -> NDArray[Any]:
         return codes
     if not len(codes):
         return codes.astype(at_least)
-    top = int(codes.view(f"u{codes.itemsize}").max())  # a negative code looks huge here: one pass for both ends
+    top = int(
+        np.maximum.reduce(codes.view(f"u{codes.itemsize}"))
+    )  # a negative code looks huge here: one pass for both ends
     if codes.dtype.kind == "i" and top >> (8 * codes.itemsize - 1):
         raise ValueError("a label code is negative")
     width = at_least.itemsize

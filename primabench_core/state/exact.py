@@ -22,6 +22,7 @@ from primabench_core.state.windows import (
 )
 
 _BLOCK = 32_768
+_FEW = 1_024
 
 
 @frozen
@@ -105,7 +106,10 @@ def exact_sum(values: NDArray[Any]) -> float:
         >>> exact_sum(np.array([1e100, 1.0, -1e100]))
         1.0
     """
-    return ExactSum.of(values).value
+    array = np.asarray(values)
+    if array.size <= _FEW and array.dtype.kind == "f":
+        return _sum_of_few(array.reshape(-1))
+    return ExactSum.of(array).value
 
 
 def exact_mean(values: NDArray[Any]) -> float:
@@ -146,17 +150,17 @@ def exact_row_sums(matrix: NDArray[Any]) -> Floats:
         with np.errstate(invalid="ignore", over="ignore"):  # such rows are done again
             sums, odd = summer.sums(part)
         for row in np.flatnonzero(odd).tolist():
-            sums[row] = _row_sum(part[row])
+            sums[row] = _sum_of_few(part[row])
         result[start : start + rows] = sums
     return result
 
 
-def _row_sum(row: NDArray[Any]) -> float:
+def _sum_of_few(values: NDArray[Any]) -> float:
     try:
-        total = math.fsum(row.tolist())  # for one short row the fastest way
+        total = math.fsum(values.tolist()) + 0.0  # as correctly rounded, and without the start of the windows
     except (OverflowError, ValueError):  # a partial sum was too large, or infinities met
-        return exact_sum(row)
-    return total if math.isfinite(total) else exact_sum(row)
+        total = math.inf
+    return total if math.isfinite(total) else ExactSum.of(values).value
 
 
 def exact_column_sums(matrix: NDArray[Any]) -> Floats:

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from primabench_core.contract.ragged import Ragged
 from primabench_core.state.counts import Counts
 
+__all__ = ["Column", "Label", "Labels", "Ragged", "Rows"]
+
 T = TypeVar("T")
 Label = str | int
 

@@ -1,0 +1,297 @@
+"""Rows that no truth lists: predictions of which a unit may have any number, such as the cells of a perturbation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from primabench_core.contract.ragged import Ragged
+from primabench_core.contract.violations import Violation
+from primabench_core.errors import ContractError
+from primabench_core.state.columns import Values, canonical, pack, same_rows, take_rows, unpack
+from primabench_core.state.placed import SHOWN, Names, row_numbers
+
+Ints = NDArray[np.int64]
+
+
+class OpenRows:
+    """Rows with ids of their own, each of one unit of the truth; canonical order is (unit, row id).
+
+    The same value as :class:`~primabench_core.state.placed.PlacedRows` otherwise: order and cutting of updates leave
+    no trace, :meth:`merge` is associative and commutative, a refused update changes nothing. A row id is unique over
+    all units. Rows without ids may come in one update only; their numbers are then their ids.
+
+    Args:
+        n: Units of the truth; coverage counts them.
+        duplicates: A row id that comes again: ``"refuse"``, or ``"drop_identical"`` (equal unit and content count
+            once, anything else is an error).
+        ids_of: Names units in errors; not part of the value.
+
+    Example:
+        >>> import numpy as np
+        >>> state = OpenRows(2)
+        >>> state.append(["b", "a"], np.array([1, 1]), {"x": np.array([2.0, 1.0])})
+        >>> state.append(["c"], np.array([0]), {"x": np.array([0.0])})
+        >>> state.ids, state.units.tolist(), state.column("x").tolist()
+        (['c', 'a', 'b'], [0, 1, 1], [0.0, 1.0, 2.0])
+    """
+
+    def __init__(
+        self, n: int, *, duplicates: Literal["refuse", "drop_identical"] = "refuse", ids_of: Names = row_numbers
+    ) -> None:
+        if duplicates not in ("refuse", "drop_identical"):
+            raise ValueError(f"duplicates must be 'refuse' or 'drop_identical', got {duplicates!r}")
+        self.n, self.duplicates, self.ids_of = n, duplicates, ids_of
+        self.reset()
+
+    def reset(self) -> None:
+        """Forget all rows."""
+        self._rows: dict[str, int] = {}  # id -> number of the row in order of arrival
+        self._numbered = False
+        self._units: list[Ints] = []
+        self._chunks: dict[str, list[Values]] = {}
+        self._order: Ints | None = None
+
+    def append(self, ids: Sequence[str] | None, units: Ints, columns: Mapping[str, Any]) -> None:
+        """Take rows in; nothing is kept of the caller's arrays.
+
+        Args:
+            ids: (k,) text, or None if all rows come at once.
+            units: (k,) position of each row's unit, in ``range(n)``.
+            columns: For every field k rows, as :meth:`PlacedRows.place` takes them.
+
+        Raises:
+            ContractError: A row comes again where that is not allowed, rows without ids meet others, or a field
+                changes. The state is as before.
+        """
+        units = np.array(units, np.int64)
+        staged = self._stage(len(units), columns)
+        if not len(units):
+            return
+        if self._rows and (ids is None or self._numbered):
+            expected = "ids for rows that come in several updates"
+            raise ContractError([Violation("ids", expected, "rows without ids", remedy="Give every row an id.")])
+        names = [str(i) for i in range(len(units))] if ids is None else list(ids)
+        if len(names) != len(units):
+            raise ContractError([Violation("ids", f"{len(units):,} ids, one for each row", f"{len(names):,} ids")])
+        fresh = dict(zip(names, range(len(names)), strict=True))
+        if len(fresh) < len(names) or not self._rows.keys().isdisjoint(fresh):
+            self._check_repeats(names, units, staged)
+            fresh = {}
+            for i, name in enumerate(names):
+                if name not in self._rows:
+                    fresh.setdefault(name, i)
+            keep = np.fromiter(fresh.values(), np.int64, len(fresh))
+            units, staged = units[keep], {f: take_rows(values, keep) for f, values in staged.items()}
+        start = len(self._rows)
+        if fresh:
+            owned = {name: _own(values) for name, values in staged.items()}
+            for name, values in owned.items():
+                self._chunks.setdefault(name, []).append(values)
+            self._units.append(units)
+            self._numbered = ids is None
+            self._order = None
+            self._rows.update(zip(fresh, range(start, start + len(fresh)), strict=True))
+
+    def _stage(self, k: int, columns: Mapping[str, Any]) -> dict[str, Any]:
+        if not columns or (self._chunks and columns.keys() != self._chunks.keys()):
+            expected = f"the fields of earlier updates ({', '.join(self.fields)})" if self._chunks else "a field"
+            raise ContractError([Violation("fields", expected, ", ".join(sorted(columns)) or "none")])
+        staged, wrong = {}, []
+        for name, given in columns.items():
+            try:
+                staged[name] = values = canonical(given)
+                if len(values) != k:
+                    raise ValueError(f"{len(values)} rows for {k} units")
+                before = self._chunks[name][0] if self._chunks else values
+                if k and _kind(values) != _kind(before):
+                    raise ValueError(f"{_kind(values)} where rows were {_kind(before)}")
+            except ValueError as error:
+                wrong.append(Violation(name, "rows like those of earlier updates, one for each unit", str(error)))
+        if wrong:
+            raise ContractError(wrong)
+        return staged
+
+    def _check_repeats(self, names: list[str], units: Ints, staged: Mapping[str, Any]) -> None:
+        """Raise unless every row that comes again is what it was."""
+        first: dict[str, int] = {}
+        old: list[tuple[int, int]] = []  # (row of this batch, row stored)
+        twin: list[tuple[int, int]] = []  # (row of this batch, earlier row of this batch)
+        for i, name in enumerate(names):
+            if name in self._rows:
+                old.append((i, self._rows[name]))
+            elif first.setdefault(name, i) != i:
+                twin.append((i, first[name]))
+        again = [i for i, _ in old] + [i for i, _ in twin]
+        if self.duplicates == "refuse":
+            remedy = 'Give each row id once, or pass duplicates="drop_identical" if repeats are equal.'
+            raise ContractError([_about("ids", "each row id once", "a row id that comes again", names, again, remedy)])
+        new, stored, earlier = (np.array(p, np.int64) for p in (again, [s for _, s in old], [t for _, t in twin]))
+        wrong = []
+        columns: list[tuple[str, Sequence[Any], Any]] = [("unit", self._units, units)]
+        columns += [(name, self._chunks.get(name, []), values) for name, values in staged.items()]
+        for name, chunks, values in columns:
+            same = np.ones(len(new), bool)
+            same[: len(old)] = self._same(chunks, stored, take_rows(values, new[: len(old)]))
+            same[len(old) :] = same_rows(take_rows(values, new[len(old) :]), take_rows(values, earlier))
+            if not same.all():
+                at = new[~same].tolist()
+                expected, remedy = "the same content when a row id comes again", "Give each row an id of its own."
+                wrong.append(_about(name, expected, "different content", names, at, remedy))
+        if wrong:
+            raise ContractError(wrong)
+
+    def _same(self, chunks: Sequence[Any], stored: Ints, values: Any) -> NDArray[np.bool_]:
+        same = np.ones(len(stored), bool)
+        starts = np.cumsum([0, *map(len, self._units)])
+        home = np.searchsorted(starts, stored, side="right") - 1
+        for c in np.unique(home).tolist():
+            here = np.flatnonzero(home == c)
+            same[here] = same_rows(take_rows(chunks[c], stored[here] - starts[c]), take_rows(values, here))
+        return same
+
+    @property
+    def n_rows(self) -> int:
+        """Rows taken in."""
+        return len(self._rows)
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Names of the fields, sorted."""
+        return tuple(sorted(self._chunks))
+
+    @property
+    def order(self) -> Ints:
+        """(rows,) the rows in canonical order, by number of arrival."""
+        if self._order is None:
+            names = list(self._rows)
+            key = (lambda i: i) if self._numbered else names.__getitem__
+            by_name = np.array(sorted(range(len(names)), key=key), np.int64)
+            units = np.concatenate([*self._units, np.zeros(0, np.int64)])
+            self._order = by_name[np.argsort(units[by_name], kind="stable")]
+        return self._order
+
+    @property
+    def ids(self) -> list[str]:
+        """Row ids in canonical order."""
+        names = list(self._rows)
+        return [names[i] for i in self.order.tolist()]
+
+    @property
+    def units(self) -> Ints:
+        """(rows,) position of each row's unit, ascending."""
+        return np.concatenate([*self._units, np.zeros(0, np.int64)])[self.order]
+
+    @property
+    def n_seen(self) -> int:
+        """Units with at least one row."""
+        return len(np.unique(self.units))
+
+    @property
+    def coverage(self) -> float:
+        """Share of units with a row; 1.0 for a truth of no units."""
+        return self.n_seen / self.n if self.n else 1.0
+
+    def missing_positions(self, limit: int | None = None) -> Ints:
+        """Units without a row, ascending, at most ``limit`` of them."""
+        return np.setdiff1d(np.arange(self.n), self.units)[:limit]
+
+    def column(self, name: str) -> Values:
+        """One field in canonical order: int64 codes, float32/float64 reals, text, or Ragged."""
+        chunks: list[Any] = self._chunks[name]
+        if isinstance(chunks[0], Ragged):
+            filled = [c.values for c in chunks if len(c.values)] or [chunks[0].values]
+            whole = Ragged(np.concatenate(filled), np.concatenate([c.counts for c in chunks]))
+            return whole.take(self.order)
+        values = np.empty((self.n_rows, *chunks[0].shape[1:]), np.result_type(*(c.dtype for c in chunks)))
+        rank = np.empty(self.n_rows, np.int64)
+        rank[self.order] = np.arange(self.n_rows)
+        start = 0
+        for chunk in chunks:  # no second copy of a wide field
+            values[rank[start : start + len(chunk)]] = chunk
+            start += len(chunk)
+        return values
+
+    def recoded(self, name: str, table: Ints) -> OpenRows:
+        """The same rows with code ``c`` of one label field replaced by ``table[c]``."""
+        result = self.copy()
+        result._chunks[name] = [table[codes] for codes in self._chunks.get(name, [])]  # type: ignore[index]
+        return result
+
+    def copy(self) -> OpenRows:
+        """An independent state with the same rows (chunks are never changed, so they are shared)."""
+        twin = OpenRows(self.n, duplicates=self.duplicates, ids_of=self.ids_of)
+        twin._rows, twin._numbered, twin._units = dict(self._rows), self._numbered, list(self._units)
+        twin._chunks = {name: list(chunks) for name, chunks in self._chunks.items()}
+        return twin
+
+    def merge(self, *others: OpenRows) -> OpenRows:
+        """The rows of all states together; no operand changes.
+
+        Raises:
+            ContractError: They disagree, as in :meth:`append`.
+            ValueError: They belong to other truths or rules.
+        """
+        result = self.copy()
+        for other in others:
+            if (other.n, other.duplicates) != (self.n, self.duplicates):
+                raise ValueError("only states of one truth and one rule for repeats merge")
+            if other.n_rows:
+                columns = {name: other.column(name) for name in other.fields}
+                result.append(None if other._numbered else other.ids, other.units, columns)
+        return result
+
+    def to_buffers(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """JSON-ready metadata and numeric arrays; equal content gives equal parts."""
+        meta = {"n": self.n, "duplicates": self.duplicates, "numbered": self._numbered, "fields": list(self.fields)}
+        arrays: dict[str, NDArray[Any]] = {"units": self.units}
+        if not self._numbered:
+            names = np.empty(self.n_rows, object)
+            names[:] = self.ids
+            arrays |= {f"ids/{part}": a for part, a in pack(names).items()}
+        for name in self.fields:
+            arrays |= {f"field/{name}/{part}": a for part, a in pack(self.column(name)).items()}
+        return meta, arrays
+
+    @classmethod
+    def from_buffers(
+        cls, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], *, ids_of: Names = row_numbers
+    ) -> OpenRows:
+        """The state that :meth:`to_buffers` took apart."""
+        result = cls(meta["n"], duplicates=meta["duplicates"], ids_of=ids_of)
+
+        def read(prefix: str) -> Any:
+            return unpack({k[len(prefix) :]: a for k, a in arrays.items() if k.startswith(prefix)})
+
+        if meta["fields"]:
+            columns = {name: read(f"field/{name}/") for name in meta["fields"]}
+            result.append(None if meta["numbered"] else read("ids/").tolist(), arrays["units"], columns)
+        return result
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return OpenRows.from_buffers, self.to_buffers()
+
+
+def _about(field: str, expected: str, found: str, names: Sequence[str], rows: Sequence[int], remedy: str) -> Violation:
+    distinct = list(dict.fromkeys(names[i] for i in rows))
+    return Violation(field, expected, found, tuple(distinct[:SHOWN]), len(distinct), remedy)
+
+
+def _own(values: Any) -> Values:
+    """A copy of this batch, with zero for negative zero."""
+    if isinstance(values, Ragged):
+        return Ragged(_own(values.values), values.counts.copy())  # type: ignore[arg-type]
+    if values.dtype.kind == "f":
+        return np.asarray(values + 0.0)
+    return np.asarray(values.astype(np.int64) if values.ndim == 1 and values.dtype.kind in "iu" else values.copy())
+
+
+def _kind(values: Any) -> str:
+    """What must not change between updates."""
+    if isinstance(values, Ragged):
+        return "ragged"
+    kind = {"f": "reals", "O": "text"}.get(values.dtype.kind, "labels")
+    return f"{kind} of shape (rows, {', '.join(map(str, values.shape[1:]))})" if values.ndim > 1 else kind
