@@ -50,7 +50,7 @@ def evaluate_oracle(
 
     from primabench_core.discovery import registry
     from primabench_core.evaluation.scoring import describe
-    from primabench_core.store.access import open_solution
+    from primabench_core.store.access import open_solution, resolve_dataset
 
     name = f"{task}|{baseline}"
     spec = registry.load("baseline", name)
@@ -62,7 +62,7 @@ def evaluate_oracle(
     function = registry.resolve(spec.predict, owner=registry.distribution_of("baseline", name)[0])
     marked = {"baseline": baseline, "model_name": f"{baseline} (oracle)", **(labels or {})}
     run = Evaluation(task, dataset=dataset, metrics=metrics, seed=seed, labels=marked, store=store)
-    solution = open_solution(task, run.dataset, store=store)
+    solution = open_solution(task, resolve_dataset(task, dataset), store=store)
     try:
         predictions = function(solution, seed=seed)
     except Exception as error:  # noqa: BLE001  (foreign code that saw the solution: its words are not passed on)
