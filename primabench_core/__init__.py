@@ -17,6 +17,7 @@ _HOMES = {
     "EvalData": "contract.evaldata",
     "EvalResult": "result.eval_result",
     "MetricResult": "result.metric_result",
+    "compare": "result.compare",
     "fetch_data": "store.access",
     "fetch_test": "store.access",
     "load": "store.access",
@@ -40,12 +41,15 @@ _HOMES = {
     "MetricError": "errors",
     "ResultError": "errors",
 }
+_MODULES = ("statistics",)
+"""Modules of core that are public under their own name."""
 _EXTENSIONS = {"get_sequences": "primabench-task-genome"}
 """Functions that a plugin serves through the entry-point group ``primabench.extensions``, and who brings them."""
 
-__all__ = [*_HOMES, *_EXTENSIONS]  # noqa: PLE0604  (names are strings; the list has one home above)
+__all__ = [*_HOMES, *_MODULES, *_EXTENSIONS]
 
 if TYPE_CHECKING:
+    from primabench_core import statistics as statistics
     from primabench_core.contract.evaldata import EvalData as EvalData
     from primabench_core.discovery.listing import list_baselines as list_baselines
     from primabench_core.discovery.listing import list_benchmarks as list_benchmarks
@@ -70,6 +74,7 @@ if TYPE_CHECKING:
     from primabench_core.evaluation.oneshot import evaluate as evaluate
     from primabench_core.evaluation.oneshot import score as score
     from primabench_core.evaluation.oneshot import stream as stream
+    from primabench_core.result.compare import compare as compare
     from primabench_core.result.eval_result import EvalResult as EvalResult
     from primabench_core.result.metric_result import MetricResult as MetricResult
     from primabench_core.store.access import fetch_data as fetch_data
@@ -78,7 +83,12 @@ if TYPE_CHECKING:
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
+    value: Any
+    if name in _MODULES:
+        from importlib import import_module
+
+        value = import_module(f"primabench_core.{name}")
+    elif name in _HOMES:
         from importlib import import_module
 
         value = getattr(import_module(f"primabench_core.{_HOMES[name]}"), name)

@@ -206,17 +206,20 @@ def run_statistics(case: dict[str, Any]) -> None:
     arguments = {**case.get("params", {})}
     for side in ("prediction", "truth"):
         arguments |= {k: numbers(v) for k, v in (case.get(side) or {}).items()}
-    function = getattr(pb.statistics, case["metric"])  # type: ignore[attr-defined]
+    function = getattr(pb.statistics, case["metric"])
     expect = case["expect"]
+    if expect.get("refused"):
+        with pytest.raises(PrimaBenchError) as caught:
+            function(**arguments)
+        assert all(word in str(caught.value) for word in expect["mentions"])
+        return
     found = function(**arguments)
     if expect.get("undefined"):
-        assert getattr(found, "value", found) is None
+        assert found.value is None
+        assert found.reason
         return
-    for name, wanted in expect.get("values", {}).items():
-        got = found[name] if isinstance(found, Mapping) else getattr(found, name)
-        assert close(got, wanted, expect["tolerance"]), (name, got, wanted)
-    if "value" in expect:
-        assert close(getattr(found, "value", found), expect["value"], expect["tolerance"])
+    for name, wanted in expect["values"].items():
+        assert close(found.values[name], wanted, expect["tolerance"]), (name, found.values[name], wanted)
 
 
 # -- what runs ---------------------------------------------------------------------------------------------------------
