@@ -26,6 +26,11 @@ BASELINES = {
     "clustering": ("random", "single_cluster", "kmeans", "kmeans_k_not_given"),
 }
 
+BEST = {
+    spec.name: {use.name: 0.0 if use.name == "n_unpredicted_classes" else 1.0 for use in spec.metrics}
+    for spec in (annotation_specs.TASK, clustering_specs.TASK)
+}
+
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
@@ -75,8 +80,7 @@ def test_no_public_path_leads_to_a_type_of_a_test_cell(task: str, key: str, stor
 
 @pytest.mark.parametrize(("task", "key"), TASKS)
 def test_perfect_reaches_the_best_of_every_metric(task: str, key: str, store: Path) -> None:
-    result = evaluate_oracle(task, "perfect", dataset=key, ci=None)
-    assert set(result.scores.values()) == {1.0}
+    assert evaluate_oracle(task, "perfect", dataset=key, ci=None).scores == BEST[task]
 
 
 @pytest.mark.parametrize(
@@ -139,6 +143,22 @@ def test_a_cell_that_was_not_predicted_is_an_error(store: Path) -> None:
         pb.evaluate("cell_type_annotation", predictions.select(np.arange(39)), dataset=ANNOTATION, ci=None)
 
 
+def test_probabilities_may_come_along_and_are_scored_on_demand(store: Path) -> None:
+    _, test_path = pb.fetch_data(task="cell_type_annotation", dataset=ANNOTATION)
+    test = pb.load(test_path, task="cell_type_annotation", split="test")
+    guess = np.tile([0.4, 0.3, 0.1, 0.2], (test.n, 1))
+    labels = np.full(test.n, "alpha", object)
+    classes = test.coords["classes"]
+    both = pb.EvalData({"label": labels, "probability": guess}, ids=test.ids, coords={"classes": classes})
+    alone = pb.EvalData({"label": labels}, ids=test.ids)
+    panel = [pb.evaluate("cell_type_annotation", p, dataset=ANNOTATION, ci=None).scores for p in (both, alone)]
+    assert panel[0] == panel[1]
+    run = {"dataset": ANNOTATION, "metrics": ["auroc_ovr_macro"], "ci": None}
+    assert pb.evaluate("cell_type_annotation", both, **run).scores == {"auroc_ovr_macro": 0.5}
+    with pytest.raises(pb.ContractError, match="probability"):
+        pb.evaluate("cell_type_annotation", alone, **run)
+
+
 def test_pbmc68k_splits(pbmc68k: str) -> None:
     train_path, test_path = pb.fetch_data(task="cell_type_annotation")
     train = pb.load(train_path, task="cell_type_annotation", split="train")
@@ -168,4 +188,4 @@ def test_pbmc68k_baselines_rank_as_they_should(pbmc68k: str) -> None:
     assert abs(ari["random"]) < 0.02
     assert ari["single_cluster"] == 0
     for task in BASELINES:
-        assert set(evaluate_oracle(task, "perfect", ci=None).scores.values()) == {1.0}
+        assert evaluate_oracle(task, "perfect", ci=None).scores == BEST[task]

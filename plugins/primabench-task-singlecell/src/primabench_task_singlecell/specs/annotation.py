@@ -13,7 +13,10 @@ TASK = TaskSpec(
     title="Cell-type annotation",
     summary="Name the type of each held-out cell, given expression and the types of the training cells.",
     contract=Contract(
-        prediction=(Field("label", "label", doc="predicted cell type", vocabulary="truth"),),
+        prediction=(
+            Field("label", "label", doc="predicted cell type", vocabulary="truth"),
+            Field("probability", "probability", doc="of each type, columns named", coord="classes", optional=True),
+        ),
         solution=(Field("label", "label", doc="cell type"),),
         unknown_labels="count",
     ),
@@ -27,6 +30,7 @@ TASK = TaskSpec(
         "macro_precision",
         "macro_recall",
         "mcc",
+        "n_unpredicted_classes",
     ),
     primary="macro_f1_truth_labels",
     default_dataset=PBMC68K,
@@ -35,7 +39,8 @@ TASK = TaskSpec(
     description="""\
 **Input.** `expression` (cells x genes, log-normalised, genes named by the coordinate `genes`) of all cells and `label`
 of the training cells; in the test split `label` is missing. **Prediction.** One `label` for each test cell. Types are
-those of the coordinate `classes`; a predicted type outside it counts as an error.
+those of the coordinate `classes`; a predicted type outside it counts as an error. `probability` (cells x types, columns
+named by `classes`) may come along; the panel does not read it, `metrics=["auroc_ovr_macro"]` does.
 
 **Score.** `macro_f1_truth_labels` orders tables: rare types weigh as much as frequent ones, and inventing a type that
 does not occur costs through the recall of the true one. `macro_f1` (scikit-learn's union of classes) stands beside it.
@@ -61,7 +66,7 @@ SYNTHETIC = DatasetSpec(
     organism="none (synthetic)",
     modality="synthetic negative-binomial counts, log1p",
     n_units=40,
-    content_hash="",
+    content_hash="a01e3b16a107b96e9183709618fc5f30f5379e429deace2afbddc56c9d19609f",
     notes=SYNTHETIC_NOTES + "Donor `d3` is the test split of the annotation task.\n",
 )
 

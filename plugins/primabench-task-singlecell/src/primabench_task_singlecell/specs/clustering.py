@@ -16,7 +16,7 @@ TASK = TaskSpec(
         prediction=(Field("cluster", "label", doc="cluster of the cell, any names or numbers"),),
         solution=(Field("label", "label", doc="cell type"),),
     ),
-    metrics=("ari", "nmi"),
+    metrics=("ari", "nmi", "ami", "v_measure"),
     primary="ari",
     default_dataset=PBMC68K,
     synthetic_dataset=SYNTHETIC_KEY,
@@ -48,7 +48,7 @@ SYNTHETIC = DatasetSpec(
     organism="none (synthetic)",
     modality="synthetic negative-binomial counts, log1p",
     n_units=120,
-    content_hash="",
+    content_hash="62a5513169541e41f77739e132a1fd37355d4e32c435d07dc02c519d3852618b",
     notes=SYNTHETIC_NOTES,
 )
 
