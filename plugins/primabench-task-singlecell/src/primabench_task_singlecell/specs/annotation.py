@@ -121,14 +121,14 @@ RANDOM = BaselineSpec(
 KNN = BaselineSpec(
     name="knn",
     task=NAME,
-    summary="Vote of the 15 nearest training cells in 50 principal components fitted on the training cells.",
+    summary="Vote of the 15 nearest training cells in up to 50 principal components, fitted on training cells.",
     predict=f"{_BASELINES}:knn",
     requires=("scikit-learn",),
 )
 LOGISTIC = BaselineSpec(
     name="logistic",
     task=NAME,
-    summary="L2 logistic regression (C = 1) on 50 standardised principal components fitted on the training cells.",
+    summary="L2 logistic regression (C = 1) on up to 50 standardised principal components fitted on the training cells.",
     predict=f"{_BASELINES}:logistic",
     requires=("scikit-learn",),
 )

@@ -97,14 +97,14 @@ SINGLE_CLUSTER = BaselineSpec(
 KMEANS = BaselineSpec(
     name="kmeans",
     task=NAME,
-    summary="k-means (k given, best of 10 starts) on 50 principal components.",
+    summary="k-means (k given, best of 10 starts) on up to 50 principal components.",
     predict=f"{_BASELINES}:kmeans",
     requires=("scikit-learn",),
 )
 KMEANS_FREE = BaselineSpec(
     name="kmeans_k_not_given",
     task=NAME,
-    summary="k-means on 50 principal components, k of 2 to 20 by the largest mean silhouette.",
+    summary="k-means on up to 50 principal components, k of 2 to 20 by the largest mean silhouette.",
     predict=f"{_BASELINES}:kmeans_k_not_given",
     requires=("scikit-learn",),
 )
