@@ -128,7 +128,7 @@ KNN = BaselineSpec(
 LOGISTIC = BaselineSpec(
     name="logistic",
     task=NAME,
-    summary="L2 logistic regression (C = 1) on up to 50 standardised principal components fitted on the training cells.",
+    summary="L2 logistic regression (C = 1) on up to 50 standardised principal components fitted on training cells.",
     predict=f"{_BASELINES}:logistic",
     requires=("scikit-learn",),
 )
