@@ -74,7 +74,9 @@ def _scores(
         if registry.load("baseline", f"{task}|{name}").oracle:
             yield (
                 name,
-                evaluate_oracle(task, name, dataset=dataset, metrics=None, ci=0.95, seed=seed, labels=labels, store=store),
+                evaluate_oracle(
+                    task, name, dataset=dataset, metrics=None, ci=0.95, seed=seed, labels=labels, store=store
+                ),
             )
             continue
         predictions = predict_baseline(task, name, dataset=dataset, seed=seed, store=store)
@@ -119,15 +121,25 @@ def _ordered(results: dict[str, EvalResult], primary: str) -> list[EvalResult]:
 def _table(results: list[EvalResult], primary: str) -> Any:
     from rich.table import Table
 
-    columns = [primary, *[m for m in results[0].scores if m != primary]][:4]
+    columns = _columns(results, primary)
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("baseline", no_wrap=True)
     for column in columns:
-        table.add_column(column.replace("_", " "), justify="right")
+        table.add_column(column, justify="right", overflow="fold")
     for result in results:
         cells = [_cell(result[c]) for c in columns]
         table.add_row(str(result.labels.get("model_name", "")).removesuffix(" (baseline)"), *cells)
     return table
+
+
+def _columns(results: list[EvalResult], primary: str) -> list[str]:
+    """The primary metric and two more that say something else: three fit a terminal of 80 columns."""
+    chosen = [primary]
+    for name in results[0].scores:
+        columns = [[r.scores[c] for r in results] for c in (*chosen, name)]
+        if name not in chosen and columns[-1] not in columns[:-1]:
+            chosen.append(name)
+    return chosen[:3]
 
 
 def _cell(metric: Any) -> str:
@@ -136,4 +148,4 @@ def _cell(metric: Any) -> str:
     interval = metric.interval
     if interval is None or interval.low is None or interval.high is None:
         return f"{metric.value:.3f}"
-    return f"{metric.value:.3f} [{interval.low:.2f}, {interval.high:.2f}]"
+    return f"{metric.value:.3f} [{interval.low:.2f}, {interval.high:.2f}]".replace(" ", "\N{NO-BREAK SPACE}")

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentParser, Namespace
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from primabench_core.cli.output import console, write_json
+
+if TYPE_CHECKING:
+    from primabench_core.discovery.names import Record
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -35,12 +41,13 @@ def run(args: Namespace) -> int:
     for name, value in report.facts.items():
         facts.add_row(name, Text(str(value)))
     out.print(facts)
-    table = Table(title="plugins", title_justify="left", box=None, padding=(0, 2, 0, 0))
-    for column in ("kind", "name", "distribution", "status"):
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    for column in ("distribution", "brings", "status"):
         table.add_column(column, overflow="fold")
-    for r in report.records:
-        style = {"ok": "green", "disabled": "dim"}.get(r.status, "bold red")
-        table.add_row(r.kind, r.name, f"{r.distribution} {r.version}", Text(r.status, style=style))
+    for distribution, entries in _by_distribution(report.records).items():
+        broken = sum(r in bad for r in entries)
+        status = Text(f"{broken} of {len(entries)} need attention", style="bold red") if broken else Text("ok", "green")
+        table.add_row(distribution, _brings(entries), status)
     out.print(table)
     for r in bad:
         out.print(Text(f"{r.status}: {r.kind} {r.name} of {r.distribution} {r.version}: {r.detail}", style="red"))
@@ -50,3 +57,15 @@ def run(args: Namespace) -> int:
         out.print(Text(f"note: {note}", style="yellow"))
     out.print(Text(f"{len(bad)} of {len(report.records)} plugin entries need attention." if bad else "All is well."))
     return 1 if bad else 0
+
+
+def _by_distribution(records: Iterable[Record]) -> dict[str, list[Record]]:
+    found: dict[str, list[Record]] = {}
+    for record in records:
+        found.setdefault(f"{record.distribution} {record.version}", []).append(record)
+    return dict(sorted(found.items()))
+
+
+def _brings(records: list[Record]) -> str:
+    counts = Counter(r.kind for r in records)
+    return ", ".join(f"{n} {kind}{'s' if n > 1 else ''}" for kind, n in counts.items())

@@ -65,7 +65,9 @@ def run(args: Namespace) -> int:
         result.save(Path(args.output), overwrite=args.force)
     unmet = [text for r in requirements if (text := _unmet(r, result))]
     if args.json:
-        write(result.to_json())
+        from primabench_core.result import to_json
+
+        write(to_json(result))
     else:
         console().print(result)
         if args.output:

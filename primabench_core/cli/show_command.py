@@ -95,6 +95,9 @@ def _print_card(kind: str, name: str, spec: Any, card: dict[str, Any]) -> None:
 
 
 def _cell(value: Any) -> str:
+    if isinstance(value, dict) and set(value) == {"name", "params"}:  # a metric of a panel
+        params = _cell(value["params"])
+        return f"{value['name']}{{{params}}}" if params else str(value["name"])
     if isinstance(value, dict):
         return ", ".join(f"{k}: {_cell(v)}" for k, v in value.items() if v not in (None, "", [], {}))
     if isinstance(value, list):
