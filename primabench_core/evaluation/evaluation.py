@@ -18,6 +18,7 @@ from primabench_core.evaluation.request import (
     request_for_task,
     request_for_truth,
 )
+from primabench_core.evaluation.scoring import function_of
 from primabench_core.evaluation.truth import Truth
 
 if TYPE_CHECKING:
@@ -96,6 +97,8 @@ class Evaluation:
             self._request = request_for_truth(metrics, **options)
             self._truth = Truth(EvalData.of(truth, self._request.contract), self._request.contract)
         self._seconds = 0.0
+        for metric in self._request.metrics:
+            function_of(metric)  # a metric that cannot run is refused here, not after a thousand updates
         self._intake = Intake(self._request, self.truth)
         _started(self._request)
 

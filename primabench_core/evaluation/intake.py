@@ -318,7 +318,7 @@ class RowNames(Sequence[str]):
         if self._ids is not None and self._truth.ids is not None:
             return as_ids(self._ids)[row]
         where = self._where
-        position = range(*where.indices(self._truth.n))[row] if type(where) is slice else int(where[row])  # type: ignore[index]
+        position = range(*where.indices(self._truth.n))[row] if isinstance(where, slice) else int(where[row])
         return self._truth.names_of(np.asarray([position]))[0]
 
 

@@ -68,8 +68,8 @@ class Population:
     """What one unit is, for the reader."""
     codes: NDArray[np.int64] | None = None
     """(n_rows,) unit of each row; None if every row is one."""
-    _order: NDArray[np.int64] | None = field(default=None, init=False)
-    _starts: NDArray[np.int64] | None = field(default=None, init=False)
+    _order: Positions | None = field(default=None, init=False)
+    _starts: Positions | None = field(default=None, init=False)
 
     def __attrs_post_init__(self) -> None:
         if self.codes is not None:
@@ -84,7 +84,8 @@ class Population:
         lengths = (self._starts[1:] - self._starts[:-1])[units]
         ends = np.cumsum(lengths)
         within = np.arange(int(ends[-1]) if len(ends) else 0) - np.repeat(ends - lengths, lengths)
-        return self._order[np.repeat(self._starts[:-1][units], lengths) + within]
+        rows: Positions = self._order[np.repeat(self._starts[:-1][units], lengths) + within]
+        return rows
 
 
 def population(

@@ -60,7 +60,7 @@ def evaluate_oracle(
             remedy=f"primabench evaluate --task {task} --baseline {baseline}",
         )
     function = registry.resolve(spec.predict, owner=registry.distribution_of("baseline", name)[0])
-    marked = {"baseline": baseline, "model_name": f"{baseline} (oracle)", **(labels or {})}
+    marked = {"baseline": baseline, "oracle": "yes", "model_name": f"{baseline} (oracle)", **(labels or {})}
     run = Evaluation(task, dataset=dataset, metrics=metrics, seed=seed, labels=marked, store=store)
     solution = open_solution(task, resolve_dataset(task, dataset), store=store)
     try:

@@ -101,7 +101,7 @@ class Truth:
             column = _owned(column)
             absent = np.isnan(column)
             if declared.nullable and absent.any():
-                self.missing[declared.name] = absent.reshape(self.n, -1).any(1)
+                self.missing[declared.name] = np.asarray(absent.reshape(self.n, -1).any(axis=1), np.bool_)
         return column
 
     def _labels(self, declared: Field, raw: Any) -> Labels:

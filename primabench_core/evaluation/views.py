@@ -9,9 +9,10 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
+from primabench_core.contract.ragged import Ragged
 from primabench_core.evaluation.plan import MetricPlan
 from primabench_core.state.counts import Counts
-from primabench_core.state.rows import Column, Labels, Ragged, Rows
+from primabench_core.state.rows import Column, Labels, Rows
 
 if TYPE_CHECKING:
     from primabench_core.evaluation.truth import Truth

@@ -50,6 +50,55 @@ toy_gappy = spec(
 toy_open = spec("toy_open", prediction=(Field("cluster", "label"),), state="counts")
 toy_unit = spec("toy_unit", prediction=(Field("score", "score", low=0.0, high=1.0),))
 toy_often_undefined = spec("toy_often_undefined")
+
+task_cells = TaskSpec(
+    name="toy_cells",
+    title="Toy cells",
+    summary="Name the class of each cell.",
+    contract=Contract(
+        prediction=(LABEL, Field("note", "text", optional=True)),
+        solution=(Field("label", "label"),),
+        ignored=("comment",),
+    ),
+    metrics=("toy_hits", "toy_picky"),
+    primary="toy_hits",
+    default_dataset="primabench_synthetic/toy_cells@1.0.0",
+    unit="cell",
+    independent_unit="donor",
+    aggregate="strict",
+)
+task_edges = TaskSpec(
+    name="toy_edges",
+    title="Toy edges",
+    summary="Weigh every edge.",
+    contract=Contract(
+        prediction=(VALUE,),
+        solution=(VALUE,),
+        missing=0.0,
+        repeats="max_abs",
+        outside="ignore",
+        unknown_labels="refuse",
+    ),
+    metrics=("toy_mean",),
+    primary="toy_mean",
+    default_dataset="primabench_synthetic/toy_edges@1.0.0",
+    unit="edge",
+)
+task_strict = TaskSpec(
+    name="toy_strict",
+    title="Toy with a closed vocabulary",
+    summary="Name the class of each cell.",
+    contract=Contract(prediction=(LABEL,), solution=(Field("label", "label"),), unknown_labels="refuse"),
+    metrics=("toy_hits",),
+    primary="toy_hits",
+    default_dataset="primabench_synthetic/toy_cells@1.0.0",
+    independent_unit="donor",
+)
+oracle = BaselineSpec(
+    name="perfect", task="toy_cells", summary="The truth.", predict="toy_metrics:perfect", oracle=True
+)
+leaky = BaselineSpec(name="leaky", task="toy_cells", summary="Raises.", predict="toy_metrics:leaky", oracle=True)
+honest = BaselineSpec(name="honest", task="toy_cells", summary="No oracle.", predict="toy_metrics:perfect")
 """
 
 CODE = '''

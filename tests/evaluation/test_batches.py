@@ -207,7 +207,13 @@ def test_containers():
     cells = ad.AnnData(np.zeros((6, 1), np.float32), obs=pd.DataFrame({"label": labels}, index=IDS))
     cells_only = ad.AnnData(obs=cells.obs)
     array = xr.Dataset({"label": ("id", np.array(labels, object))}, coords={"id": IDS})
-    for predictions in (frame, cells_only, array, {"ids": IDS, "label": labels}, pb.EvalData({"label": labels}, ids=IDS)):
+    for predictions in (
+        frame,
+        cells_only,
+        array,
+        {"ids": IDS, "label": labels},
+        pb.EvalData({"label": labels}, ids=IDS),
+    ):
         run = pb.stream(["toy_hits"], truth={"ids": IDS, "label": LABELS})
         run.update(predictions=predictions)
         assert value_of(run) == 5 / 6
