@@ -165,6 +165,15 @@ def compare(
 
     Raises:
         UsageError: The results are not comparable: another truth, dataset, or metric definition.
+
+    Example:
+        >>> a, b = (
+        ...     EvalResult.make(results=[MetricResult(name="accuracy", value=v)], n_units=6, labels={"model_name": n})
+        ...     for n, v in (("a", 1.0), ("b", 0.0))
+        ... )
+        >>> labels = {"label_a": [1, 1, 0, 0, 1, 0], "label_b": [0, 0, 1, 1, 0, 1], "label": [1, 1, 0, 0, 1, 0]}
+        >>> compare(a, b, pairs=[Pair("accuracy", "mcnemar", labels)])["accuracy"].p
+        0.03125
     """
     from primabench_core import statistics
 

@@ -99,6 +99,10 @@ def roc_curve(score: ArrayLike, positive: ArrayLike, *, draws: int = 0, seed: in
 
     Raises:
         UsageError: One class only, or lengths differ.
+
+    Example:
+        >>> roc_curve([0.9, 0.4, 0.4, 0.1], [True, True, False, False]).y
+        (0.0, 0.5, 1.0, 1.0)
     """
     import numpy as np
 

@@ -81,7 +81,7 @@ class EvalResult:
     """Stage to seconds."""
     labels: Mapping[str, str] = field(factory=dict, converter=_text_mapping)
     """Free pairs of text: model_name, model_family, adapter_mode, artifact_id, preprocessing_version, step;
-    ``baseline`` names the baseline that predicted."""
+    ``baseline`` names the baseline that predicted, ``oracle`` says that it knew the solution."""
     n_units: int = field(validator=validators.ge(0))
     """Units of the truth."""
     coverage: float = field(default=1.0, validator=[validators.ge(0), validators.le(1)])
@@ -163,6 +163,11 @@ class EvalResult:
     def is_baseline(self) -> bool:
         """A baseline of the task predicted."""
         return "baseline" in self.labels
+
+    @property
+    def is_oracle(self) -> bool:
+        """A baseline predicted that knows the solution: a ceiling, no competitor."""
+        return self.labels.get("oracle") == "yes"
 
     def with_labels(self, **labels: str) -> EvalResult:
         """The same result with these labels added; no hash changes."""

@@ -17,6 +17,10 @@ ARROWS = {"higher": "↑", "lower": "↓", "info": "·"}
 """Which way is better."""
 
 
+_NAME = 28
+"""Letters of a metric's name that are kept on one line."""
+
+
 def result_table(result: EvalResult) -> Table:
     """A rich table of a result: metric, value, interval, n, and why a value is missing."""
     from rich import box
@@ -28,7 +32,8 @@ def result_table(result: EvalResult) -> Table:
         caption_justify="left", title_style="bold", pad_edge=False,
     )  # fmt: skip
     level = next((r.interval.level for r in result if r.interval), None)
-    table.add_column("metric", overflow="fold")
+    # a name is broken only where it would leave no room for the numbers
+    table.add_column("metric", overflow="fold", no_wrap=all(len(key) <= _NAME for key in result.keys()))  # noqa: SIM118
     table.add_column("value", justify="right", no_wrap=True)
     if level is not None:
         table.add_column(f"{level * 100:g} % interval", no_wrap=True)

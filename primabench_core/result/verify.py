@@ -104,6 +104,12 @@ def verify(
     Raises:
         UsageError: Predictions without ``evaluate``.
         StoreError: The dataset is not in the store.
+
+    Example:
+        >>> from primabench_core.result import MetricResult
+        >>> result = EvalResult.make(results=[MetricResult(name="accuracy", value=0.75)], n_units=4)
+        >>> verify(result).passed
+        True
     """
     checks = [
         _equal("request_hash", result.request_hash, request_hash_of(result), "task, data, metrics, seeds or versions"),

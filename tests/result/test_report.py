@@ -197,6 +197,9 @@ def test_the_best_is_marked_on_exact_values_and_shared():
     assert [c.rank for c in apart] == [2, 1]
     alone = summarise(["a"], results[:1]).columns[0].cells
     assert alone[0].rank is None
+    ceiling = made("z", 1.0, labels={"model_name": "z", "baseline": "perfect", "oracle": "yes"})
+    below = summarise(["x", "z"], [made("x", 0.5, baseline="x"), ceiling])
+    assert below.baselines == (False, True)  # an oracle is no competitor
     only = summarise(["x", "y"], [made("x", 0.5, baseline="x"), made("y", 0.6, baseline="y")])
     assert only.baselines == (False, False)
     assert [c.rank for c in only.columns[0].cells] == [2, 1]
@@ -218,6 +221,14 @@ def test_a_metric_that_one_model_lacks_is_not_run():
     less = attrs.evolve(made("b", 0.5), results=made("b", 0.5).results[:1])
     text = " ".join(Page(render_report([made("a", 0.75), less])).text)
     assert "not run" in text
+
+
+def test_means_of_the_same_parts_are_drawn_once():
+    parts = {"T": 0.5, "B": 0.25}
+    results = [MetricResult(name=name, value=0.375, per_unit=parts) for name in ("macro_f1", "weighted_f1")]
+    page = Page(render_report(EvalResult.make(results=results, n_units=3)))
+    assert page.tags.count("svg") == 2 + 1
+    assert "macro f1, weighted f1" in " ".join(page.text)
 
 
 def test_many_models_many_parts_and_no_intervals():

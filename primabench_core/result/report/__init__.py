@@ -45,6 +45,10 @@ def write_report(
         UsageError: There is no result, or curves name a model that is not among the results.
         MissingPluginError: vl-convert or jinja2 is not installed.
         ResultError: The file cannot be written.
+
+    Example:
+        >>> results = [EvalResult.load(name) for name in ("a.json", "b.json")]  # doctest: +SKIP
+        >>> write_report(results, "report.html", title="Two checkpoints")  # doctest: +SKIP
     """
     from primabench_core.result.files import write_text
 

@@ -142,17 +142,25 @@ def _parts(pen: _Pen, matrix: Matrix) -> list[dict[str, Any]]:
         if baseline:
             continue
         figures = []
-        for column in matrix.columns:
-            cell = column.cells[place]
-            if cell is None or not cell.result.per_unit:
-                continue
-            reference = _reference(matrix, column)
-            figure = _part_figure(pen, cell.result, column.key, name, reference)
-            if figure:
-                figures.append(figure)
+        for columns in _same_parts(matrix, place):
+            cell = columns[0].cells[place]
+            if cell is not None:
+                keys = [column.key for column in columns]
+                figure = _part_figure(pen, cell.result, keys, name, _reference(matrix, columns[0]))
+                figures += [figure] if figure else []
         if figures:
             found.append({"model": name, "figures": figures})
     return found
+
+
+def _same_parts(matrix: Matrix, place: int) -> list[list[Column]]:
+    """Metrics of a model that have parts; those that are means of the same parts (macro, weighted) together."""
+    groups: dict[tuple[Any, ...], list[Column]] = {}
+    for column in matrix.columns:
+        cell = column.cells[place]
+        if cell is not None and cell.result.per_unit:
+            groups.setdefault(tuple(cell.result.per_unit.items()), []).append(column)
+    return list(groups.values())
 
 
 def _reference(matrix: Matrix, column: Column) -> tuple[str, MetricResult] | None:
@@ -165,7 +173,7 @@ def _reference(matrix: Matrix, column: Column) -> tuple[str, MetricResult] | Non
 
 
 def _part_figure(
-    pen: _Pen, result: MetricResult, key: str, model: str, reference: tuple[str, MetricResult] | None
+    pen: _Pen, result: MetricResult, keys: list[str], model: str, reference: tuple[str, MetricResult] | None
 ) -> dict[str, Any] | None:
     beside = reference[1].per_unit if reference else {}
     rows = [
@@ -186,8 +194,9 @@ def _part_figure(
         notes.append(f"undefined: {', '.join(gaps[:6])}{more}")
     if reference:
         notes.append(f"tick: {reference[0]}")
-    svg = pen.draw(plots.bars, rows, metric=key, model=model)
-    return {"metric": key, "svg": svg, "note": "; ".join(notes)}
+    metric = ", ".join(keys)
+    svg = pen.draw(plots.bars, rows, metric=metric, model=model)
+    return {"metric": metric, "svg": svg, "note": "; ".join(notes)}
 
 
 def _drawn(pen: _Pen, item: Confusion | Curve, model: str) -> dict[str, Any]:

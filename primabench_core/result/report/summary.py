@@ -103,7 +103,9 @@ def summarise(names: Sequence[str], results: Sequence[EvalResult]) -> Matrix:
         keys.remove(primary)
         keys.insert(0, primary)
     baselines = tuple(result.is_baseline for result in results)
-    if all(baselines):  # nothing to stand beside: they are compared with each other
+    if all(baselines):  # nothing to stand beside: they are compared with each other, and with a ceiling
+        baselines = tuple(result.is_oracle for result in results)
+    if all(baselines):
         baselines = (False,) * len(results)
     columns = [_column(key, [table.get(key) for table in tables], baselines) for key in keys]
     level = next((m.interval.level for r in results for m in r if m.interval), None)
