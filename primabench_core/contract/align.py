@@ -142,17 +142,17 @@ class _HashTable:
         except TypeError:  # not text, and not even hashable
             hashes = _hashes(as_ids(ids))
         slots = (hashes >> self._shift).astype(np.int64)
+        tags = hashes << self._place >> self._place
         runs = self._runs[slots].view(np.uint64).reshape(len(ids), _WINDOW)
-        hits = np.flatnonzero(runs >> self._place == (hashes << self._place >> self._place)[:, None])
+        hits = np.flatnonzero(runs >> self._place == tags[:, None])
         if len(hits) == len(ids):
             found = (runs.reshape(-1)[hits] & self._mask).astype(np.int64) - 1
             if np.minimum.reduce(found) >= 0 and self._texts.agree(found, ids):
                 return found  # in row order: hits of one row cannot stand in for another, the text says so
-        return np.fromiter(map(self._scan, as_ids(ids), slots.tolist()), np.int64, len(ids))
+        return np.fromiter(map(self._scan, as_ids(ids), slots.tolist(), tags.tolist()), np.int64, len(ids))
 
-    def _scan(self, text: str, slot: int) -> int:
+    def _scan(self, text: str, slot: int, tag: int) -> int:
         """One id, entry by entry: for ids that are unknown, or lie beyond the first run."""
-        tag = (hash(text) << int(self._place) & 0xFFFFFFFFFFFFFFFF) >> int(self._place)
         while entry := int(self.table[slot]):
             place = (entry & int(self._mask)) - 1
             if entry >> int(self._place) == tag and self._ids[place] == text:
@@ -278,8 +278,7 @@ def join_names(
     if twins:
         violations.append(_names(name, f"each {noun} once", "a name again", list(twins), noun))
     if unknown:
-        close = get_close_matches(str(unknown[0]), [str(w) for w in wanted[:5000]], n=1)
-        hint = f"did you mean {close[0]!r}?" if close else ""
+        hint = _hint(str(unknown[0]), [str(w) for w in wanted[:5000]])
         violations.append(
             _names(name, f"the {_plural(noun)} of the truth", f"unknown {_plural(noun)}", unknown, noun, hint)
         )
@@ -288,6 +287,12 @@ def join_names(
     if violations:
         return None, violations
     return np.fromiter((place[w] for w in wanted), np.int64, len(wanted)), []
+
+
+def _hint(name: str, known: list[str]) -> str:
+    folded = name.strip().lower()
+    close = [k for k in known if k.strip().lower() == folded] or get_close_matches(name, known, n=1)
+    return f"did you mean {close[0]!r}?" if close else ""
 
 
 def _plural(noun: str) -> str:

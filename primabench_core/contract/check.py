@@ -262,15 +262,17 @@ def make_checker(field: Field, context: Context) -> FieldChecker:
         classes = field.vocabulary if isinstance(field.vocabulary, tuple) else None
         return RaggedChecker(field, width=4 if context.side == "prediction" else 3, classes=classes)
     width: int | None = context.widths.get(field.name)
-    names = context.coords.get(column_names(field))
-    if field.kind in ("score", "embedding"):
-        return NumberChecker(field, (1,) if field.kind == "score" else (2,), width=width, nullable=nullable)
+    coord = column_names(field)
+    names = context.coords.get(coord)
+    if field.kind == "score":
+        return NumberChecker(field, (1,), nullable=nullable)
+    dims: tuple[int, ...] = (2,)
     if field.kind == "value":
         dims = (1, 2) if width is None else (1,) if width == 0 else (2,)
-        return NumberChecker(
-            field, dims, width=width or (len(names) if names and width is None else None), nullable=nullable
-        )
-    return NumberChecker(field, (2,), width=len(names) if names else width, nullable=nullable)
+    noun = ""
+    if names and not width and width != 0:
+        width, noun = len(names), _NOUNS.get(coord, coord.removesuffix("s"))
+    return NumberChecker(field, dims, width=width or None, noun=noun, nullable=nullable)
 
 
 def _is_wide(value: Any) -> bool:

@@ -124,13 +124,14 @@ class NumberChecker:
         field: The field.
         dims: Allowed numbers of dimensions.
         width: Columns that a 2-D field must have; None if the first shard decides.
+        noun: What each column stands for, if the truth names its columns.
         nullable: Let NaN pass (a truth).
     """
 
     def __init__(
-        self, field: Field, dims: tuple[int, ...], *, width: int | None = None, nullable: bool = False
+        self, field: Field, dims: tuple[int, ...], *, width: int | None = None, noun: str = "", nullable: bool = False
     ) -> None:
-        self.field, self.dims, self.width, self.nullable = field, dims, width, nullable
+        self.field, self.dims, self.width, self.noun, self.nullable = field, dims, width, noun, nullable
         self.low = field.low
         self.high = field.high
         if field.state and self.low is None:
@@ -182,8 +183,7 @@ class NumberChecker:
         return array, self._out_of_range(array, ids) + self._faults(array, ids)
 
     def _wrong_width(self, found: int) -> Violation:
-        noun = {"classes": "one for each class", "genes": "one for each gene"}.get(column_names(self.field), "")
-        expected = f"{self.width} columns" + (f" ({noun})" if noun else "")
+        expected = f"{self.width} columns" + (f" (one for each {self.noun})" if self.noun else "")
         return Violation(self.field.name, expected, f"{found} column{'' if found == 1 else 's'}")
 
     def _out_of_range(self, array: NDArray[Any], ids: Ids) -> list[Violation]:
