@@ -224,6 +224,7 @@ class _Window:
         self.wide, self.even, self.met = np.empty((rows, width)), np.empty((rows, width)), np.empty((rows, width), bool)
         self.rest: list[tuple[Floats, NDArray[np.intp]]] = []
         self.rest_size = 0
+        self.finer: _Window | None = None
 
     def add(self, block: NDArray[Any]) -> None:
         n = len(block)
@@ -239,9 +240,10 @@ class _Window:
         self.blocks += 1
         count = int(np.count_nonzero(np.not_equal(wide, even, out=met)))
         if count * 16 > wide.size:
-            finer = _Window(self.sums, self.columns)
-            finer.add(wide - even)
-            finer.close()
+            if self.finer is None:
+                self.finer = _Window(self.sums, self.columns)
+            np.subtract(wide, even, out=even)
+            self.finer.add(even)
         elif count:
             rows, at = np.nonzero(met)
             self.rest.append((wide[rows, at] - even[rows, at], at + self.columns.start))
@@ -276,6 +278,8 @@ class _Window:
     def close(self) -> None:
         """Give what was held to the sums."""
         self._settle()
+        if self.finer is not None:
+            self.finer.close()
         if self.blocks:
             self.sums.push(self.held, self.exponent, self.columns)
             self.held[:], self.blocks = 0, 0

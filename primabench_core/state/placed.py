@@ -311,7 +311,7 @@ class PlacedRows:
 
         Returns:
             JSON-ready metadata, and numeric arrays (no objects): ``positions`` unless the rows are one run, and
-            ``field/part`` for each field.
+            ``field/part`` for each field. Arrays may share memory with the state: use them before the next update.
         """
         meta: dict[str, Any] = {"n": self.n, "duplicates": self.duplicates, "fields": list(self.fields), "run": None}
         arrays: dict[str, NDArray[Any]] = {}

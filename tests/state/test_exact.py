@@ -170,8 +170,9 @@ def test_products_against_fractions(pair):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_moments_against_fractions(kind):
-    x, y = hard(kind, 3000, 0), hard(kind, 3000, 1)
+@pytest.mark.parametrize("n", [100, 3000])
+def test_moments_against_fractions(kind, n):
+    x, y = hard(kind, n, 0), hard(kind, n, 1)
     m = exact_moments(x, y)
     fx, fy = [Fraction(float(v)) for v in x], [Fraction(float(v)) for v in y]
     sums = {"x": sum(fx), "y": sum(fy), "xx": sum(a * a for a in fx), "yy": sum(b * b for b in fy),
@@ -179,8 +180,8 @@ def test_moments_against_fractions(kind):
     for name, value in sums.items():
         got = getattr(m, name)
         assert Fraction(got.numerator) * Fraction(2) ** got.exponent == value
-    order = np.random.default_rng(2).permutation(3000)
-    halves = exact_moments(x[order[:999]], y[order[:999]]).merge(exact_moments(x[order[999:]], y[order[999:]]))
+    order, cut = np.random.default_rng(2).permutation(n), n // 4
+    halves = exact_moments(x[order[:cut]], y[order[:cut]]).merge(exact_moments(x[order[cut:]], y[order[cut:]]))
     assert halves == m == m.merge(Moments())
 
 
@@ -195,6 +196,15 @@ def test_pearson_at_offset_and_scale():
     assert pearson_from_moments(exact_moments(far + 1e8, y)) == pytest.approx(np.corrcoef(far, y)[0, 1], abs=1e-9)
     assert pearson_from_moments(exact_moments(x, x)) == 1.0
     assert pearson_from_moments(exact_moments(x, -4 * x)) == -1.0
+
+
+@pytest.mark.parametrize("n", [50, 5000])
+def test_moments_of_integers_and_of_mixed_types(n):
+    rng = np.random.default_rng(0)
+    x, y = rng.integers(-(2**50), 2**50, n), rng.normal(size=n).astype(np.float32)
+    assert exact_moments(x, y) == exact_moments(x.astype(np.float64), y.astype(np.float64))
+    pairs = zip((x % 7).tolist(), y.tolist(), strict=True)
+    assert exact_dot(x % 7, y) == nearest(sum(Fraction(a) * Fraction(b) for a, b in pairs))
 
 
 def test_undefined_correlation():
