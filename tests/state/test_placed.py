@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from primabench_core.contract.ragged import Ragged
 from primabench_core.errors import ContractError
+from primabench_core.state.columns import FixedStore
 from primabench_core.state.placed import PlacedRows, has_twins
 
 KINDS = ("label", "score", "score64", "probability", "boxes", "text")
@@ -369,3 +370,25 @@ def test_sparse_rows_become_dense_and_half_precision_single():
     state.place(slice(0, 2), {"m": sparse.csr_matrix(dense), "h": np.array([1, 2], np.float16)})
     assert state.column("m").tolist() == dense.tolist()
     assert state.column("h").dtype == np.float32
+
+
+@pytest.mark.parametrize("cut", [1, 2])
+def test_an_interrupt_between_two_fields_leaves_the_rows_unseen(monkeypatch, cut):
+    columns = make_columns(4, kinds=("label", "score"))
+    state, calls, write = PlacedRows(4), [], FixedStore.write
+    state.place(slice(0, 2), pick(columns, [0, 1]))
+    before = parts(state)
+
+    def interrupted(store, where, values):
+        calls.append(1)
+        if len(calls) == cut:
+            raise KeyboardInterrupt
+        write(store, where, values)
+
+    monkeypatch.setattr(FixedStore, "write", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        state.place(slice(2, 4), pick(columns, [2, 3]))
+    monkeypatch.undo()
+    assert parts(state) == before
+    state.place(slice(2, 4), pick(columns, [2, 3]))
+    assert_equal_states(state, whole(columns, 4))
