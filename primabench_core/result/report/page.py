@@ -164,10 +164,10 @@ def _same_parts(matrix: Matrix, place: int) -> list[list[Column]]:
 
 
 def _reference(matrix: Matrix, column: Column) -> tuple[str, MetricResult] | None:
-    """The best baseline by this metric."""
+    """The best baseline by this metric; a ceiling says nothing about parts."""
     for other in by_rank([c.result if c else None for c in column.cells], column.direction):
         cell = column.cells[other]
-        if matrix.baselines[other] and cell is not None:
+        if matrix.baselines[other] and not matrix.oracles[other] and cell is not None:
             return matrix.names[other], cell.result
     return None
 

@@ -71,6 +71,8 @@ class Matrix:
     names: tuple[str, ...]
     baselines: tuple[bool, ...]
     """Which models are baselines beside others; none, if there are no others."""
+    oracles: tuple[bool, ...]
+    """Which of them know the solution."""
     columns: tuple[Column, ...]
     level: float | None
     """Level of the intervals, None without any."""
@@ -109,7 +111,8 @@ def summarise(names: Sequence[str], results: Sequence[EvalResult]) -> Matrix:
         baselines = (False,) * len(results)
     columns = [_column(key, [table.get(key) for table in tables], baselines) for key in keys]
     level = next((m.interval.level for r in results for m in r if m.interval), None)
-    return Matrix(tuple(names), baselines, tuple(columns), level)
+    oracles = tuple(result.is_oracle for result in results)
+    return Matrix(tuple(names), baselines, oracles, tuple(columns), level)
 
 
 def _column(key: str, found: Sequence[MetricResult | None], baselines: Sequence[bool]) -> Column:

@@ -32,7 +32,7 @@ def configuration() -> dict[str, Any]:
         "background": None,
         "view": {"stroke": None},
         "axis": axis,
-        "axisY": {"labelColor": INK, "grid": False},
+        "axisY": {"labelColor": INK, "grid": False, "labelPadding": 10},
         "axisX": {"tickCount": 4, "labelFlush": False},
         "padding": {"left": 6, "right": 8, "top": 4, "bottom": 2},
     }
