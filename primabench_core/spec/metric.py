@@ -98,6 +98,10 @@ class MetricSpec:
     check: str = ""
     """``package.module:function``, called as ``check(fields, classes, params)`` before any row is scored, with the
     names of the chosen fields and the classes (or None); returns violations."""
+    example: str = ""
+    """``package.module:function``, called as ``example(seed=…, n=…)`` by the conformance kit where the declared fields
+    do not say enough to make an input; returns a mapping of ``prediction`` and ``truth`` (fields by name), and if known
+    ``perfect`` (a prediction that reaches the optimum) and ``params``."""
     interval: Interval = Interval()
     paired_test: Literal["bootstrap", "delong", "mcnemar", "wilcoxon"] = "bootstrap"
     """Test that ``pb.compare`` uses for two models on the same units."""
