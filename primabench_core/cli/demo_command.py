@@ -70,7 +70,7 @@ def _scores(
     from primabench_core.evaluation.oracle import evaluate_oracle
 
     for name in names:
-        labels = {"model_name": f"{name} (baseline)"}
+        labels = {"model_name": f"{name} (baseline)", "baseline": name}
         if registry.load("baseline", f"{task}|{name}").oracle:
             yield (
                 name,

@@ -105,6 +105,7 @@ def _score(
         predictions = read_for_task(args.task, args.predictions, args.map)
         return evaluate(args.task, predictions, partial=args.partial, **options)
     labels.setdefault("model_name", f"{args.baseline} (baseline)")
+    labels["baseline"] = args.baseline
     if registry.load("baseline", f"{args.task}|{args.baseline}").oracle:
         from primabench_core.evaluation.oracle import evaluate_oracle
 
