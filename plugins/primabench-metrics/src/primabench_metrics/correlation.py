@@ -40,7 +40,7 @@ def pearson(state: Rows, *, per: str = "pooled", reduce: str = "mean", policy: s
         Value in [-1, 1]; ``too_few_items`` below three items, ``constant_truth`` or ``constant_prediction`` if a side
         has a relative spread below 1e-12.
     """
-    return _over(state, _pearson, per, policy)
+    return _over(state, pearson_of, per, policy)
 
 
 def spearman(state: Rows, *, per: str = "pooled", reduce: str = "mean", policy: str = "strict") -> Outcome:
@@ -98,7 +98,8 @@ def impossible(x: Vector, y: Vector) -> Outcome | None:
     return None
 
 
-def _pearson(x: Vector, y: Vector) -> Outcome:
+def pearson_of(x: Vector, y: Vector) -> Outcome:
+    """Pearson correlation of predicted x and true y, each (n,)."""
     problem = impossible(x, y)
     if problem is not None:
         return problem

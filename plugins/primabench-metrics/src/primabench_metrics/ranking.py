@@ -7,13 +7,14 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from primabench_core.contract.violations import Violation
 from primabench_core.errors import ParameterError
 from primabench_core.spec import Outcome
 from primabench_core.state.rows import Labels, Rows
-from primabench_metrics.classes import Label, positive_code, positive_problem
-from primabench_metrics.runs import RankCounts, rank_counts
+from primabench_metrics.classes import Label, names_of, positive_code, positive_problem
+from primabench_metrics.runs import RankCounts, area, rank_counts
 
 
 def check_ranking(
@@ -63,7 +64,7 @@ def auroc(state: Rows, *, positive: Label = 1, multi_class: str = "", average: s
     counts, flags = _binary(state, positive)
     if not state.n:
         return Outcome.undefined("too_few_items", "there are no rows")
-    value = _area(counts)
+    value = area(counts)
     if value is None:
         side = "positive" if counts.positives else "negative"
         return Outcome.undefined("single_class", f"every row is {side}", values={"positive": str(positive)})
@@ -91,11 +92,6 @@ def average_precision(state: Rows, *, positive: Label = 1) -> Outcome:
     if not counts.positives:
         return Outcome.undefined("no_positives", f"no row is of class {positive!r}", values=values)
     return Outcome(counts.precision_sum / counts.positives, flags=flags, values=values)
-
-
-def _area(counts: RankCounts) -> float | None:
-    pairs = counts.positives * counts.negatives
-    return counts.doubled_wins / (2 * pairs) if pairs else None
 
 
 def _binary(state: Rows, positive: Label) -> tuple[RankCounts, tuple[str, ...]]:
@@ -131,10 +127,23 @@ def label_column(state: Rows) -> Labels:
 
 def _one_vs_rest(state: Rows) -> Outcome:
     truth, classes = label_column(state), state.classes or ()
-    areas: dict[str, float | None] = {}
-    for column, name in enumerate(classes):
-        code = truth.classes.index(name) if name in truth.classes else -1
-        areas[str(name)] = _area(_counts_of(state, column, code))
+    codes = [truth.classes.index(name) if name in truth.classes else -1 for name in classes]
+    return _mean_area(names_of(classes), [_counts_of(state, j, code) for j, code in enumerate(codes)])
+
+
+def one_vs_rest(names: Sequence[str], columns: Sequence[NDArray[np.float64]], codes: NDArray[np.int64]) -> Outcome:
+    """Mean of one-against-rest AUROC of arrays: column j scores the rows of class code j.
+
+    Args:
+        names: Name of each class.
+        columns: Scores (n,) of each class.
+        codes: (n,) class code of each row.
+    """
+    return _mean_area(names, [rank_counts(column, codes, j) for j, column in enumerate(columns)])
+
+
+def _mean_area(names: Sequence[str], counts: Sequence[RankCounts]) -> Outcome:
+    areas = {name: area(c) for name, c in zip(names, counts, strict=True)}
     defined = [a for a in areas.values() if a is not None]
     dropped = sorted(name for name, a in areas.items() if a is None)
     parts: dict[str, Any] = {

@@ -34,6 +34,12 @@ class RankCounts:
     """Σ over runs of (positives of the run)·(precision down to and with the run), correctly rounded."""
 
 
+def area(counts: RankCounts) -> float | None:
+    """Area under the ROC curve, None if one side has no rows."""
+    pairs = counts.positives * counts.negatives
+    return counts.doubled_wins / (2 * pairs) if pairs else None
+
+
 def rank_counts(scores: NDArray[np.floating], codes: Ints, positive: int) -> RankCounts:
     """Count how the rows of one class rank against the rest.
 

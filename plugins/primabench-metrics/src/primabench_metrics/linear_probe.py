@@ -1,0 +1,261 @@
+"""``linear-probe/1``: a penalised linear model on frozen embeddings, its penalty chosen inside the fitted rows."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
+
+from primabench_core.contract.violations import Violation
+from primabench_core.errors import ContractError
+from primabench_core.spec import Outcome
+from primabench_core.state.rows import Labels, Rows
+from primabench_metrics.basis import Basis
+from primabench_metrics.correlation import pearson_of
+from primabench_metrics.folds import Split, is_stratified, splits_of
+from primabench_metrics.knn_probe import probe_identity
+from primabench_metrics.logistic import GRADIENT, logistic_path, probabilities
+from primabench_metrics.ranking import label_column, one_vs_rest
+from primabench_metrics.runs import area, rank_counts
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+STRENGTHS = tuple(float(c) for c in 10.0 ** np.arange(-4, 5))
+"""Values of C of the logistic model: nine from 1e-4 to 1e4, strongest penalty first."""
+PENALTIES = tuple(float(a) for a in 10.0 ** np.arange(6, -4, -1))
+"""Values of alpha of the ridge model: ten from 1e6 to 1e-3, strongest penalty first."""
+INNER_FOLDS = 5
+SAME = 1e-9
+"""Inner scores closer than this are equal; the stronger penalty wins."""
+GAP = 0.05
+"""Difference of pooled score and mean of folds that is flagged."""
+PROBE = "linear-probe/1"
+
+
+@frozen(eq=False)
+class _Predictions:
+    """What the folds predicted, placed at the scored rows."""
+
+    values: Floats
+    """(n, outputs); NaN where a row was not scored."""
+    choices: dict[str, float]
+    """The penalty that each fold chose."""
+    centred: Floats
+    """Ridge: predictions less the mean truth of the rows that were fitted."""
+    flags: tuple[str, ...]
+
+
+class _SkippedError(Exception):
+    """The probe cannot be run on these rows; the first argument is the reason code, the second the detail."""
+
+
+def linear_probe(state: Rows, *, task: str = "", allow_unstratified: bool = False) -> Outcome:
+    """Score of a linear model on embeddings, out of fold, pooled over folds.
+
+    In each fold: standardise on the fitted rows (a column without variance keeps scale 1), choose the penalty by an
+    inner cross-validation on them, fit, predict the scored rows. Classes: L2 logistic regression, C from 1e-4 to 1e4,
+    at most five stratified inner folds, inner score AUROC for two classes and log loss for more. Numbers: ridge
+    regression, alpha from 1e-3 to 1e6, five inner folds, squared error. Inner scores within 1e-9 take the stronger
+    penalty. Fits are converged to a gradient norm of 1e-8, so that the score is not that of a solver.
+
+    The pooled score is the value. Each fold's intercept follows its training mean, which moves against the held-out
+    mean; pooled ranks pick that up, so the mean over folds stands beside it (Airola et al. 2011; flag
+    ``pooled_differs_from_folds`` beyond 0.05), and for numbers the correlation of centred predictions.
+
+    Args:
+        state: ``embedding`` (n, width) against ``label`` (n,) or ``value`` (n,), with ``role`` (``fit``, ``score``)
+            or ``fold``, and ``group`` if rows are not independent.
+        task: Seeds the inner folds; the name of the task.
+        allow_unstratified: Accept folds that do not hold their share of each class.
+
+    Returns:
+        AUROC, one-against-rest AUROC over classes, or Pearson's r; each fold in ``per_unit``; ``fold_mean``, chosen
+        penalties, probe and its SHA-256 in ``values``. ``too_few_items`` if an inner fold cannot be made.
+
+    Raises:
+        ContractError: The roles, folds or groups do not make a sound split, or folds are not stratified.
+    """
+    if not state.n:
+        return Outcome.undefined("too_few_items", "there are no rows", n=0)
+    splits = splits_of(state)
+    points = np.asarray(state.prediction["embedding"], np.float64)
+    settings = {
+        "probe": PROBE, "strengths": STRENGTHS, "penalties": PENALTIES, "inner_folds": INNER_FOLDS, "same": SAME,
+        "gradient": GRADIENT, "task": task,
+    }  # fmt: skip
+    try:
+        if "label" in state.truth:
+            truth = label_column(state)
+            _check_stratified(state, truth, splits, allow_unstratified)
+            found = _classify(points, truth, splits, task)
+            score = _class_score(found.values, truth)
+        else:
+            target = _numbers(state)
+            found = _regress(points, target, splits, task)
+            score = lambda rows: pearson_of(found.values[rows, 0], target[rows])  # noqa: E731
+    except _SkippedError as skipped:
+        return Outcome.undefined(*skipped.args, values=probe_identity(settings))
+    return _outcome(state, splits, found, score, probe_identity(settings))
+
+
+def _outcome(
+    state: Rows,
+    splits: tuple[Split, ...],
+    found: _Predictions,
+    score: Callable[[Ints], Outcome],
+    identity: dict[str, str],
+) -> Outcome:
+    rows = np.sort(np.concatenate([s.score for s in splits]))
+    pooled = score(rows)
+    per_fold = {s.name: score(s.score).value for s in splits}
+    defined = [v for v in per_fold.values() if v is not None]
+    mean = float(np.mean(defined)) if defined else None
+    values: dict[str, Any] = {
+        **identity, "pooled": pooled.value, "fold_mean": mean, "folds_without_value": len(per_fold) - len(defined),
+        "chosen": found.choices,
+    }  # fmt: skip
+    if "label" not in state.truth:
+        values["pooled_centered"] = pearson_of(found.centred[rows], _numbers(state)[rows]).value
+    if pooled.value is None:
+        return Outcome.undefined(pooled.reason, pooled.detail, n=len(rows), per_unit=per_fold, values=values)
+    flags = found.flags
+    if mean is not None and len(splits) > 1 and abs(pooled.value - mean) > GAP:
+        flags = (*flags, "pooled_differs_from_folds")
+    return Outcome(pooled.value, n=len(rows), flags=flags, per_unit=per_fold, values=values)
+
+
+def _numbers(state: Rows) -> Floats:
+    target = np.asarray(state.truth["value"], np.float64)
+    if target.ndim != 1:
+        raise ContractError([Violation("value", "one number a row", f"{target.shape[1]} features")], what="The truth")
+    return target
+
+
+def _check_stratified(state: Rows, truth: Labels, splits: tuple[Split, ...], allowed: bool) -> None:
+    group = state.truth.get("group")
+    if len(splits) < 2 or allowed or is_stratified(truth.codes, splits, group if isinstance(group, Labels) else None):
+        return
+    raise ContractError(
+        [
+            Violation(
+                "fold",
+                "folds that hold their share of each class",
+                "folds that do not",
+                remedy="Pooled AUROC misleads on such folds; pass allow_unstratified=True to have it nevertheless.",
+            )
+        ],
+        what="The truth",
+    )
+
+
+def _class_score(values: Floats, truth: Labels) -> Callable[[Ints], Outcome]:
+    """AUROC of some rows: of the log-odds for two classes, else the mean of one against the rest."""
+
+    def score(rows: Ints) -> Outcome:
+        if values.shape[1] > 1:
+            columns = [np.ascontiguousarray(values[rows, c]) for c in range(values.shape[1])]
+            return one_vs_rest([str(c) for c in truth.classes], columns, truth.codes[rows])
+        found = area(rank_counts(np.ascontiguousarray(values[rows, 0]), truth.codes[rows], 1))
+        return Outcome.undefined("single_class", "one class is absent") if found is None else Outcome(found)
+
+    return score
+
+
+def _classify(points: Floats, truth: Labels, splits: tuple[Split, ...], task: str) -> _Predictions:
+    classes = len(truth.classes)
+    if classes < 2:
+        raise _SkippedError("single_class", "the truth has one class")
+    values = np.full((len(points), 1 if classes == 2 else classes), np.nan)
+    choices, flags = {}, set()
+    for split in splits:
+        present, codes = np.unique(truth.codes[split.fit], return_inverse=True)
+        if len(present) < classes:
+            flags.add("class_absent_in_fit")
+        strength = _choose_strength(points[split.fit], codes, len(present), f"{task}|{split.name}")
+        up_to = STRENGTHS[: STRENGTHS.index(strength) + 1]
+        fit = logistic_path(Basis.of(points[split.fit]), codes, len(present), up_to)[-1]
+        if fit.gradient > GRADIENT:
+            flags.add("not_converged")
+        choices[split.name] = strength
+        decision = fit.decision(points[split.score])
+        if classes == 2:
+            values[split.score] = decision
+        else:
+            values[split.score] = 0.0
+            values[np.ix_(split.score, present)] = probabilities(decision)
+    return _Predictions(values, choices, np.empty(0), tuple(sorted(flags)))
+
+
+def _choose_strength(points: Floats, codes: Ints, classes: int, seed: str) -> float:
+    """C with the best mean inner score; the smallest among equals."""
+    smallest = int(np.bincount(codes, minlength=classes).min())
+    if classes < 2 or smallest < 2:
+        raise _SkippedError("too_few_items", "a class has fewer than two rows to fit on: no inner cross-validation")
+    folds = _inner_folds([np.flatnonzero(codes == c) for c in range(classes)], min(INNER_FOLDS, smallest), seed)
+    scores = np.zeros(len(STRENGTHS))
+    for held in folds:
+        fitted = np.setdiff1d(np.arange(len(codes)), held)
+        path = logistic_path(Basis.of(points[fitted]), codes[fitted], classes, STRENGTHS)
+        for i, fit in enumerate(path):
+            if classes == 2:
+                scores[i] += area(rank_counts(fit.decision(points[held])[:, 0].copy(), codes[held], 1)) or 0.0
+            else:
+                chance = fit.probability(points[held])[np.arange(len(held)), codes[held]]
+                scores[i] += np.log(np.maximum(chance, np.finfo(float).eps)).mean()
+    return STRENGTHS[_first_best(scores / len(folds))]
+
+
+def _first_best(scores: Floats) -> int:
+    """Place of the first score within 1e-9 of the best; penalties fall along the scores."""
+    return int(np.flatnonzero(scores >= scores.max() - SAME)[0])
+
+
+def _inner_folds(strata: list[Ints], folds: int, seed: str) -> list[Ints]:
+    """Rows of each inner fold: every stratum in an order drawn from the seed, dealt out in turn."""
+    key = int.from_bytes(hashlib.sha256(f"{PROBE}|{seed}".encode()).digest()[:16], "little")
+    members: list[list[int]] = [[] for _ in range(folds)]
+    dealt = 0
+    for number, rows in enumerate(strata):
+        words = np.random.Philox(key=key, counter=number << 128).random_raw(len(rows))
+        for row in rows[np.argsort(words, kind="stable")].tolist():
+            members[dealt % folds].append(row)
+            dealt += 1
+    return [np.sort(np.asarray(m, np.int64)) for m in members]
+
+
+def _regress(points: Floats, target: Floats, splits: tuple[Split, ...], task: str) -> _Predictions:
+    values = np.full((len(points), 1), np.nan)
+    centred = np.full(len(points), np.nan)
+    choices = {}
+    for split in splits:
+        fit_points, fit_target = points[split.fit], target[split.fit]
+        if len(fit_target) < 2:
+            raise _SkippedError("too_few_items", "fewer than two rows to fit on: no inner cross-validation")
+        folds = _inner_folds([np.arange(len(fit_target))], min(INNER_FOLDS, len(fit_target)), f"{task}|{split.name}")
+        errors = np.zeros(len(PENALTIES))
+        for held in folds:
+            fitted = np.setdiff1d(np.arange(len(fit_target)), held)
+            predicted = _ridge_path(fit_points[fitted], fit_target[fitted], fit_points[held], PENALTIES)
+            errors += np.square(predicted - fit_target[held]).mean(axis=1)
+        scale = float(np.square(fit_target - fit_target.mean()).mean()) or 1.0
+        choice = PENALTIES[_first_best(-errors / len(folds) / scale)]
+        choices[split.name] = choice
+        values[split.score, 0] = _ridge_path(fit_points, fit_target, points[split.score], (choice,))[0]
+        centred[split.score] = values[split.score, 0] - fit_target.mean()
+    return _Predictions(values, choices, centred, ())
+
+
+def _ridge_path(points: Floats, target: Floats, others: Floats, penalties: tuple[float, ...]) -> Floats:
+    """(penalties, m) predictions of other rows by ridge regressions with a free intercept."""
+    basis = Basis.of(points)
+    mean = target.mean()
+    size = np.square(basis.rows).sum(axis=0)
+    toward = basis.rows.T @ (target - mean)
+    coordinates = basis.coordinates(others)
+    result: Floats = np.stack([coordinates @ (toward / (size + a)) for a in penalties]) + mean
+    return result
