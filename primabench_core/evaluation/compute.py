@@ -102,6 +102,7 @@ def _withheld(plan: MetricPlan, coverage: float, seen: int) -> MetricResult:
         params=metric.params,
         libraries=libraries_of(plan),
         distribution=metric.distribution,
+        foreign=metric.foreign,
     )
 
 
@@ -150,10 +151,10 @@ def _with_intervals(
 
 def _packages(request: Request) -> dict[str, str]:
     """Versions of core and of the plugins that compute."""
-    from primabench_core.discovery.registry import packages_of
+    from primabench_core import __version__
 
-    owners = {metric.distribution for metric in request.metrics}
-    return packages_of({"primabench-core", *owners, *filter(None, [request.task_distribution])})
+    owners = {metric.distribution: metric.version for metric in request.metrics if metric.distribution}
+    return {"primabench-core": __version__, **owners, **dict(filter(None, [request.task_plugin]))}
 
 
 def _environment() -> dict[str, str]:

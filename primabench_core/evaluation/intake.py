@@ -145,7 +145,8 @@ class Intake:
                 if was_settled is None or fields.keys() != self._names:
                     self._settle(frozenset(fields))
             where, columns = self._read(ids, positions, fields, coords)
-            self.placed.place(where, columns)
+            if rows_of(next(iter(columns.values()))):  # an empty batch has no width that later ones must have
+                self.placed.place(where, columns)
         except BaseException:  # whatever stopped the batch, no trace of it stays
             for checker, mark in marks:
                 checker.revert(mark)

@@ -61,9 +61,8 @@ def count_of(where: Where) -> int:
 
 def rows_of(value: Any) -> int:
     """Rows of an array-like before it is read."""
-    shape = getattr(value, "shape", None)
-    if shape is not None and len(shape):
-        return int(shape[0])
+    if hasattr(value, "shape") and len(value.shape):
+        return int(value.shape[0])
     return len(value) if hasattr(value, "__len__") else 0
 
 

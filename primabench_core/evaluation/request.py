@@ -36,7 +36,8 @@ class Request:
     aggregate: str = ""
     panel: tuple[str, ...] = ()
     """Canonical names of the task's whole panel, which its aggregate is made of."""
-    task_distribution: str = ""
+    task_plugin: tuple[str, str] | None = None
+    """Distribution and version that bring the task."""
     duplicates: Duplicates = field(default="refuse")
     partial: bool = False
     seed: int = 0
@@ -107,7 +108,7 @@ def request_for_task(
         independent_unit=spec.independent_unit,
         aggregate=spec.aggregate,
         panel=tuple(m.name for m in panel),
-        task_distribution=distribution_of("task", task)[0],
+        task_plugin=distribution_of("task", task),
         store=store,
         **options,
     )

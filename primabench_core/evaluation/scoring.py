@@ -40,6 +40,8 @@ def function_of(metric: ResolvedMetric) -> MetricFunction:
     Raises:
         PluginError: its plugin cannot give it.
     """
+    if metric.function is not None:
+        return metric.function
     return resolve(metric.spec.compute, owner=metric.distribution, requires=metric.spec.libraries)
 
 
@@ -75,6 +77,7 @@ def score(plan: MetricPlan, views: Views, *, coverage: float, private: bool) -> 
         "coverage": coverage,
         "libraries": libraries_of(plan),
         "distribution": metric.distribution,
+        "foreign": metric.foreign,
     }
     spec = metric.spec
     try:

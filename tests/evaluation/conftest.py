@@ -34,7 +34,11 @@ toy_mean = spec("toy_mean", prediction=(VALUE,), truth=(Field("value", "value", 
     Parameter("power", 1, kinds=(int,)),), canonical={"toy_mean_squared": {"power": 2}})
 toy_mean_squared = toy_mean.variant("toy_mean_squared")
 toy_blocks = spec(
-    "toy_blocks", prediction=(VALUE,), truth=(VALUE,), compute="toy_metrics:toy_mean_blocks", interval=Interval("blocks")
+    "toy_blocks",
+    prediction=(VALUE,),
+    truth=(VALUE,),
+    compute="toy_metrics:toy_mean_blocks",
+    interval=Interval("blocks"),
 )
 toy_either = spec("toy_either", prediction=((Field("score", "score"), Field("probability", "probability")),))
 toy_probe = spec(

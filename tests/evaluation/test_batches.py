@@ -204,8 +204,7 @@ def test_containers():
     xr = pytest.importorskip("xarray")
     labels = ["a", "b", "x", "a", "c", "c"]
     frame = pd.DataFrame({"label": labels}, index=pd.Index(IDS, name="id"))
-    cells = ad.AnnData(np.zeros((6, 1), np.float32), obs=pd.DataFrame({"label": labels}, index=IDS))
-    cells_only = ad.AnnData(obs=cells.obs)
+    cells_only = ad.AnnData(obs=pd.DataFrame({"label": labels}, index=IDS))
     array = xr.Dataset({"label": ("id", np.array(labels, object))}, coords={"id": IDS})
     for predictions in (
         frame,

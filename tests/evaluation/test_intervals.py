@@ -137,8 +137,8 @@ def test_coverage_of_the_interval():
     """About 95 % of intervals of a proportion hold the true one."""
     generator = np.random.default_rng(2)
     held = 0
-    for _ in range(60):
+    for _ in range(20):
         right = generator.random(150) < 0.7
         result = pb.score("toy_hits", {"label": right.astype(int)}, {"label": np.ones(150, int)}, ci=0.95)
         held += result.interval.low <= 0.7 <= result.interval.high
-    assert held >= 50
+    assert held >= 16

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 import primabench_core as pb
 from primabench_core.discovery import names
 from primabench_core.errors import ContractError, UsageError
+from primabench_core.state.rows import Labels
 
 pytestmark = pytest.mark.usefixtures("toys")
 
@@ -24,56 +25,66 @@ FIELDS = {
     "label": rng.choice(["a", "b", "c", "other"], N),
     "cluster": rng.integers(-1, 6, N),
     "score": rng.integers(0, 9, N).astype(np.float32) / 7,
-    "value": rng.normal(1e8, 1.0, N).astype(np.float32),
+    "value": rng.normal(1e4, 1.0, N).astype(np.float32),
     "embedding": rng.normal(size=(N, 3)).astype(np.float32),
     "probability": np.full((N, 3), 1 / 3),
 }
 TRUTH = {
     "label": rng.choice(["a", "b", "c"], N),
-    "value": rng.normal(1e8, 1.0, N),
+    "value": rng.normal(1e4, 1.0, N),
     "role": np.where(np.arange(N) % 3, "fit", "score"),
+    "group": np.array([f"{'fit' if i % 3 else 'score'}-{i % 7}" for i in range(N)]),
 }
-
-
-def case(metric: str) -> tuple[dict[str, object], dict[str, object], dict[str, object]] | None:
-    """Prediction, truth and parameters for a registered metric; None if it needs fields that no case here has."""
-    from primabench_core.discovery.metrics import resolve_metric
-
-    spec = resolve_metric(metric).spec
-    prediction, truth = {}, {}
-    for alternatives in spec.prediction:
-        name = next((f.name for f in alternatives if f.name in FIELDS), None)
-        if name is None:
-            return None
-        prediction[name] = FIELDS[name]
-    for alternatives in spec.truth:
-        name = next((f.name for f in alternatives if f.name in TRUTH), None)
-        if name is None:
-            return None
-        truth[name] = TRUTH[name]
-    declared = {p.name for p in spec.parameters}
-    params = {"positive": "a"} if "positive" in declared and "positive" not in spec.fixed else {}
-    if "average" in declared and "positive" in declared and "average" not in spec.fixed and spec.state == "counts":
-        params["average"] = "macro"
-    return prediction, {"ids": IDS, **truth}, params
-
-
-def registered() -> list[str]:
-    return [name for name in names.names("metric") if not name.startswith("toy_")]
 
 
 TOYS = ["toy_hits", "toy_mean", "toy_mean_squared", "toy_blocks", "toy_either", "toy_probe", "toy_open", "toy_picky"]
 
 
-def fed(metric, params, truth, prediction, cuts, *, travel=False, merged=False):
+def panel(reproducibility: str) -> list[tuple[str, dict[str, object]]]:
+    """Every such registered metric that the fields above can feed, with parameters that make it defined."""
+    from primabench_core.discovery.metrics import resolve_metric
+
+    chosen: dict[str, tuple[str, dict[str, object]]] = {}
+    for name in [*(n for n in names.names("metric") if not n.startswith("toy_")), *TOYS]:
+        spec = resolve_metric(name).spec
+        wanted = {"prediction": FIELDS, "truth": TRUTH}
+        if spec.reproducibility != reproducibility or not all(
+            any(f.name in held or f.optional for f in alternatives)
+            for side, held in wanted.items()
+            for alternatives in getattr(spec, side)
+        ):
+            continue
+        declared = {p.name for p in spec.parameters} - set(spec.fixed)
+        params: dict[str, object] = {"positive": "a"} if "positive" in declared else {}
+        if "k" in declared:
+            params["k"] = 2
+        if {"average", "positive"} <= declared and spec.state == "counts":
+            params["average"] = "macro"
+        chosen.setdefault(resolve_metric(name, params).text, (name, params))
+    return list(chosen.values())
+
+
+def read_by(metrics) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Fields of prediction and truth that these metrics can read."""
+    from primabench_core.discovery.metrics import resolve_metric
+
+    specs = [resolve_metric(name, params).spec for name, params in metrics]
+    named = [{f.name for spec in specs for a in getattr(spec, side) for f in a} for side in ("prediction", "truth")]
+    return tuple(
+        {n: v for n, v in held.items() if n in kept} for held, kept in zip((FIELDS, TRUTH), named, strict=True)
+    )
+
+
+def fed(metrics, cuts, *, travel=False, merged=False):
     """An evaluation that got these cuts (lists of row numbers, repeats allowed)."""
-    runs = [pb.stream([(metric, params)], truth=truth)]
+    fields, truth = read_by(metrics)
+    runs = [pb.stream(metrics, truth={"ids": IDS, **truth})]
     for i, cut in enumerate(cuts):
         if merged and i % 3 == 2:
-            runs.append(pb.stream([(metric, params)], truth=truth))
+            runs.append(pb.stream(metrics, truth={"ids": IDS, **truth}))
         rows = np.asarray(cut, np.int64)
         where = {"ids": [IDS[r] for r in cut]} if i % 2 else {"positions": rows}
-        runs[-1].update(**where, **{name: np.asarray(values)[rows] for name, values in prediction.items()})
+        runs[-1].update(**where, **{name: np.asarray(values)[rows] for name, values in fields.items()})
         if travel and i % 2:
             runs[-1] = pickle.loads(pickle.dumps(runs[-1]))
     return runs[0].merge(*runs[1:]) if merged else runs[0]
@@ -87,43 +98,61 @@ def cuts_of(generator: random.Random) -> list[list[int]]:
     return [rows[a:b] for a, b in zip([0, *bounds], [*bounds, len(rows)], strict=True)]
 
 
-@pytest.mark.parametrize("metric", [*registered(), *TOYS])
-def test_a_thousand_cuts_orders_and_repeats(metric):
-    found = case(metric)
-    if found is None:
-        pytest.skip(f"{metric} reads fields that this test has no data for")
-    prediction, truth, params = found
-    whole = pb.score(metric, {"ids": IDS, **prediction}, truth, **params)
-    assert whole.status != "failed", whole
-    expected = fed(metric, params, truth, prediction, [list(range(N))]).compute()
-    assert expected.results[0].value == whole.value
-    generator = random.Random(metric)
-    # every cut is placed anew; the whole result is compared, fingerprints included
-    for i in range(1000):
-        run = fed(metric, params, truth, prediction, cuts_of(generator), travel=i % 50 == 0, merged=i % 25 == 0)
-        if i % 10 == 0:
-            result = run.compute()
-            assert result.scores_hash == expected.scores_hash
-        else:
-            ours, theirs = run._intake.columns(), RunColumns.of(metric, params, truth, prediction)
-            assert ours.keys() == theirs.keys() and all(same_column(ours[n], theirs[n]) for n in theirs)
+@pytest.fixture(scope="module")
+def whole(toys):
+    metrics = panel("exact")
+    result = fed(metrics, [list(range(N))]).compute()
+    failed = [r for r in result if r.status == "failed"]
+    assert not failed
+    return metrics, result
 
 
-class RunColumns:
-    """Columns of the one-shot evaluation, made once a metric: equal columns give equal scores, metrics being pure."""
+def test_the_panel_holds_every_metric_of_the_first_plugin(whole):
+    held = {r.name for r in whole[1]}
+    expected = (
+        "accuracy balanced_accuracy macro_f1 weighted_f1 micro_f1 mcc auroc average_precision ari nmi pearson mse"
+    )
+    assert set(expected.split()) <= held
+    for name in ("macro_precision", "macro_recall", "auroc_ovr_macro", *TOYS):
+        assert name in held or name == "toy_probe"
+    defined = [r.name for r in whole[1] if r.value is not None]
+    assert len(defined) >= len(held) - 3
 
-    held: dict[str, dict[str, object]] = {}  # noqa: RUF012
 
-    @classmethod
-    def of(cls, metric, params, truth, prediction):
-        if metric not in cls.held:
-            cls.held[metric] = fed(metric, params, truth, prediction, [list(range(N))])._intake.columns()
-        return cls.held[metric]
+@pytest.mark.parametrize("hundred", range(10))
+def test_a_thousand_cuts_orders_and_repeats(whole, hundred):
+    """Ten times a hundred; every metric is computed on every one of them."""
+    metrics, expected = whole
+    generator = random.Random(hundred)
+    for i in range(100):
+        result = fed(metrics, cuts_of(generator), travel=i % 20 == 0, merged=i % 10 == 0).compute()
+        assert result.scores == expected.scores
+        assert result.scores_hash == expected.scores_hash
+
+
+def test_metrics_of_tolerance_kind_repeat_too(toys):
+    metrics = panel("tolerance")
+    assert "toy_probe" in dict(metrics)
+    expected = fed(metrics, [list(range(N))]).compute()
+    assert not [r for r in expected if r.status == "failed"]
+    generator = random.Random(0)
+    for i in range(5):
+        result = fed(metrics, cuts_of(generator), travel=i == 1, merged=i == 2).compute()
+        assert result.scores == expected.scores
+
+
+def test_one_by_one_the_metrics_give_the_same(whole):
+    from primabench_core.discovery.metrics import resolve_metric
+
+    metrics, expected = whole
+    by_text = {resolve_metric(name, params).text: r for (name, params), r in zip(metrics, expected, strict=True)}
+    for name, params in metrics:
+        fields, told = read_by([(name, params)])
+        prediction, truth = {"ids": IDS, **fields}, {"ids": IDS, **told}
+        assert pb.score(name, prediction, truth, **params).value == by_text[resolve_metric(name, params).text].value
 
 
 def same_column(left, right) -> bool:
-    from primabench_core.state.rows import Labels
-
     if isinstance(left, Labels):
         return left.classes == right.classes and left.codes.tobytes() == right.codes.tobytes()
     return left.dtype == right.dtype and left.tobytes() == right.tobytes()

@@ -1,8 +1,8 @@
 """Time of an update of 256 rows beside torchmetrics: four class metrics over 50 classes, all checks on, one thread.
 
-Run: ``python tests/performance/update_batch.py [--large] [--repeats N]``. Both sides run interleaved in one process; medians
-over repeats of (1,000 updates and one compute) / 1,000 are printed with their ratios. ``--large`` also times the update
-alone against a truth of 1e7 units. Look-ups are built before the clock starts.
+Run: ``python tests/performance/update_batch.py [--large] [--repeats N]``. Both sides run interleaved in one process;
+medians over repeats of (1,000 updates and one compute) / 1,000 are printed with their ratios. ``--large`` also times
+the update alone against a truth of 1e7 units. Look-ups are built before the clock starts.
 """
 
 from __future__ import annotations
@@ -126,9 +126,8 @@ def large(repeats: int) -> None:
     print(f"{'torchmetrics':28s} {peer:8.1f}")
     for name, bar in BARS.items():
         ours = median(times[name]) * 1e6 / UPDATES
-        print(
-            f"{name:28s} {ours:8.1f}  1/{peer / ours:4.1f}  bar 1/{1 / bar:.0f}  {'ok' if ours <= peer * bar else 'OVER'}"
-        )
+        verdict = "ok" if ours <= peer * bar else "OVER"
+        print(f"{name:28s} {ours:8.1f}  1/{peer / ours:4.1f}  bar 1/{1 / bar:.0f}  {verdict}")
 
 
 def main() -> None:
