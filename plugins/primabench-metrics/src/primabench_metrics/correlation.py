@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from primabench_core.spec import Outcome
-from primabench_core.state.exact import exact_moments, pearson_from_moments
+from primabench_core.state.exact import Moments, exact_moments, pearson_from_moments
 from primabench_core.state.rows import Rows
 from primabench_metrics.aggregate import mean_of_units
-from primabench_metrics.numbers import feature_names, is_constant, pair
+from primabench_metrics.moments import column_moments
+from primabench_metrics.numbers import constant_columns, feature_names, pair
 from primabench_metrics.pairs import pair_counts
 from primabench_metrics.ranks import rank_moments
 
@@ -58,7 +59,7 @@ def spearman(state: Rows, *, per: str = "pooled", reduce: str = "mean", policy: 
     Returns:
         Value in [-1, 1]; undefined as :func:`pearson`.
     """
-    return _over(state, _spearman, per, policy)
+    return _over(state, lambda x, y: _each(x, y, _spearman), per, policy)
 
 
 def kendall_tau_b(state: Rows, *, per: str = "pooled", reduce: str = "mean", policy: str = "strict") -> Outcome:
@@ -73,56 +74,64 @@ def kendall_tau_b(state: Rows, *, per: str = "pooled", reduce: str = "mean", pol
     Returns:
         Value in [-1, 1]; undefined as :func:`pearson`.
     """
-    return _over(state, _kendall, per, policy)
+    return _over(state, lambda x, y: _each(x, y, _kendall), per, policy)
 
 
-def _over(state: Rows, correlate: Callable[[Vector, Vector], Outcome], per: str, policy: str) -> Outcome:
+def _over(state: Rows, correlate: Callable[[Vector, Vector], list[Outcome]], per: str, policy: str) -> Outcome:
     predicted, true = pair(state)
     if per == "pooled":
-        return correlate(predicted.ravel(), true.ravel())
+        return correlate(predicted.reshape(-1, 1), true.reshape(-1, 1))[0]
     if predicted.ndim == 1:
         predicted, true = predicted[:, None], true[:, None]
-    names = feature_names(state, predicted.shape[1])
-    columns = zip(names, np.ascontiguousarray(predicted.T), np.ascontiguousarray(true.T), strict=True)
-    return mean_of_units({name: correlate(x, y) for name, x, y in columns}, policy, n=len(predicted))
+    units = zip(feature_names(state, predicted.shape[1]), correlate(predicted, true), strict=True)
+    return mean_of_units(dict(units), policy, n=len(predicted))
 
 
-def impossible(x: Vector, y: Vector) -> Outcome | None:
-    """Why predicted ``x`` and true ``y`` have no correlation, or None."""
-    if len(x) < MIN_ITEMS:
-        return Outcome.undefined("too_few_items", f"{len(x)} of at least {MIN_ITEMS} items", n=len(x))
-    if is_constant(y):
-        return Outcome.undefined("constant_truth", "the true values do not vary", n=len(x))
-    if is_constant(x):
-        return Outcome.undefined("constant_prediction", "the predicted values do not vary", n=len(x))
-    return None
+def impossible(x: Vector, y: Vector) -> list[Outcome | None]:
+    """Why each column of predicted x and true y, (n, m) both, has no correlation, or None."""
+    n = len(x)
+    if n < MIN_ITEMS:
+        return [Outcome.undefined("too_few_items", f"{n} of at least {MIN_ITEMS} items", n=n)] * x.shape[1]
+    return [
+        Outcome.undefined("constant_truth", "the true values do not vary", n=n)
+        if flat_y
+        else Outcome.undefined("constant_prediction", "the predicted values do not vary", n=n)
+        if flat_x
+        else None
+        for flat_x, flat_y in zip(constant_columns(x), constant_columns(y), strict=True)
+    ]
 
 
-def pearson_of(x: Vector, y: Vector) -> Outcome:
-    """Pearson correlation of predicted x and true y, each (n,)."""
-    problem = impossible(x, y)
-    if problem is not None:
-        return problem
-    value = pearson_from_moments(exact_moments(x, y))
-    if value is None:
-        return Outcome.undefined("numerical_failure", "the spread is below what float64 can hold", n=len(x))
-    return Outcome(value, n=len(x))
+def pearson_of(x: Vector, y: Vector) -> list[Outcome]:
+    """Pearson correlation of each column of predicted x and true y, (n, m) both."""
+    problems = impossible(x, y)
+    if all(problems):
+        return [p for p in problems if p is not None]
+    found = column_moments(x, y) if x.shape[1] > 1 else [exact_moments(x[:, 0], y[:, 0])]
+    return [p or _pearson(m) for p, m in zip(problems, found, strict=True)]
 
 
-def _spearman(x: Vector, y: Vector) -> Outcome:
-    problem = impossible(x, y)
-    if problem is not None:
-        return problem
+def _pearson(moments: Moments) -> Outcome:
+    value = pearson_from_moments(moments)
+    if value is None or not math.isfinite(value):
+        return Outcome.undefined("numerical_failure", "the spread is below what float64 can hold", n=moments.n)
+    return Outcome(value, n=moments.n)
+
+
+def _each(x: Vector, y: Vector, correlate: Callable[[Vector, Vector], float]) -> list[Outcome]:
+    """A correlation of each column that has one."""
+    columns = zip(impossible(x, y), np.ascontiguousarray(x.T), np.ascontiguousarray(y.T), strict=True)
+    return [p or Outcome(correlate(a, b), n=len(a)) for p, a, b in columns]
+
+
+def _spearman(x: Vector, y: Vector) -> float:
     joint, spread_x, spread_y = map(float, rank_moments(x, y))
-    return Outcome(min(1.0, max(-1.0, joint / math.sqrt(spread_x * spread_y))), n=len(x))
+    return min(1.0, max(-1.0, joint / math.sqrt(spread_x * spread_y)))
 
 
-def _kendall(x: Vector, y: Vector) -> Outcome:
-    problem = impossible(x, y)
-    if problem is not None:
-        return problem
+def _kendall(x: Vector, y: Vector) -> float:
     pairs = pair_counts(x, y)
     ordered = pairs.concordant + pairs.discordant
     surplus = pairs.concordant - pairs.discordant
     radicand = (ordered + pairs.tied_x) * (ordered + pairs.tied_y)
-    return Outcome(math.copysign(math.sqrt(surplus * surplus / radicand), surplus), n=len(x))
+    return math.copysign(math.sqrt(surplus * surplus / radicand), surplus)

@@ -97,7 +97,7 @@ def linear_probe(state: Rows, *, task: str = "", allow_unstratified: bool = Fals
         else:
             target = _numbers(state)
             found = _regress(points, target, splits, task)
-            score = lambda rows: pearson_of(found.values[rows, 0], target[rows])  # noqa: E731
+            score = lambda rows: pearson_of(found.values[rows], target[rows, None])[0]  # noqa: E731
     except _SkippedError as skipped:
         return Outcome.undefined(*skipped.args, values=probe_identity(settings))
     return _outcome(state, splits, found, score, probe_identity(settings))
@@ -120,7 +120,7 @@ def _outcome(
         "chosen": found.choices,
     }  # fmt: skip
     if "label" not in state.truth:
-        values["pooled_centered"] = pearson_of(found.centred[rows], _numbers(state)[rows]).value
+        values["pooled_centered"] = pearson_of(found.centred[rows, None], _numbers(state)[rows, None])[0].value
     if pooled.value is None:
         return Outcome.undefined(pooled.reason, pooled.detail, n=len(rows), per_unit=per_fold, values=values)
     flags = found.flags

@@ -10,13 +10,11 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from primabench_core.contract.violations import Violation
 from primabench_core.errors import ContractError
 from primabench_core.spec import Outcome
 from primabench_core.state.exact import (
-    ExactSum,
     Moments,
     exact_moments,
     exact_row_sums,
@@ -27,9 +25,8 @@ from primabench_core.state.exact import (
 from primabench_core.state.rows import Rows
 from primabench_metrics.aggregate import mean_of_units
 from primabench_metrics.correlation import impossible
-from primabench_metrics.numbers import Floats, feature_names, is_constant, pair, vectors
-
-Vector = NDArray[np.floating]
+from primabench_metrics.moments import column_moments, ratio
+from primabench_metrics.numbers import Floats, constant_columns, feature_names, is_constant, pair, vectors
 
 
 def mse(state: Rows) -> Outcome:
@@ -89,7 +86,7 @@ def r2(state: Rows, *, multioutput: str = "uniform_average", policy: str = "stri
     Returns:
         Value in (-∞, 1]; ``constant_truth`` if the truth does not vary, ``too_few_items`` below two rows.
     """
-    return _by_feature(state, _r2, policy)
+    return _by_feature(state, r2_from_moments, policy)
 
 
 def explained_variance(state: Rows, *, multioutput: str = "uniform_average", policy: str = "strict") -> Outcome:
@@ -106,47 +103,35 @@ def explained_variance(state: Rows, *, multioutput: str = "uniform_average", pol
     return _by_feature(state, _explained_variance, policy)
 
 
-def _by_feature(state: Rows, metric: Callable[[Vector, Vector], Outcome], policy: str) -> Outcome:
+def _by_feature(state: Rows, value: Callable[[Moments], float | None], policy: str) -> Outcome:
+    """A value of the moments of each feature, and their mean."""
     predicted, true = pair(state)
+    n = len(true)
     if predicted.ndim == 1:
-        return metric(predicted, true)
-    columns = zip(feature_names(state, predicted.shape[1]), predicted.T, true.T, strict=True)
-    units = {name: metric(np.ascontiguousarray(x), np.ascontiguousarray(y)) for name, x, y in columns}
-    return mean_of_units(units, policy, n=len(predicted))
+        return _without_spread(n, is_constant(true)) or _finite(value(exact_moments(predicted, true)), n)
+    problems = [_without_spread(n, flat) for flat in constant_columns(true)]
+    names = feature_names(state, len(problems))
+    columns = zip(names, problems, column_moments(predicted, true), strict=True)
+    return mean_of_units({name: p or _finite(value(m), n) for name, p, m in columns}, policy, n=n)
 
 
-def _without_spread(y: Vector) -> Outcome | None:
-    if len(y) < 2:
-        return Outcome.undefined("too_few_items", f"{len(y)} of at least 2 rows", n=len(y))
-    if is_constant(y):
-        return Outcome.undefined("constant_truth", "the true values do not vary", n=len(y))
+def _without_spread(n: int, is_flat: bool) -> Outcome | None:
+    if n < 2:
+        return Outcome.undefined("too_few_items", f"{n} of at least 2 rows", n=n)
+    if is_flat:
+        return Outcome.undefined("constant_truth", "the true values do not vary", n=n)
     return None
 
 
-def _r2(x: Vector, y: Vector) -> Outcome:
-    return _without_spread(y) or _finite(r2_from_moments(exact_moments(x, y)), len(y))
-
-
-def _explained_variance(x: Vector, y: Vector) -> Outcome:
-    problem = _without_spread(y)
-    if problem is not None:
-        return problem
-    m = exact_moments(x, y)
+def _explained_variance(m: Moments) -> float:
     # n²·Var(y − ŷ) is spread_x − 2·joint + spread_y of the same exact moments
-    return _finite(1.0 - ratio(m.spread_x - m.joint * 2 + m.spread_y, m.spread_y), len(y))
+    return 1.0 - ratio(m.spread_x - m.joint * 2 + m.spread_y, m.spread_y)
 
 
 def _finite(value: float | None, n: int) -> Outcome:
     if value is None or not math.isfinite(value):
         return Outcome.undefined("numerical_failure", "the value exceeds the largest float64", n=n)
     return Outcome(value, n=n)
-
-
-def ratio(top: ExactSum, bottom: ExactSum) -> float:
-    """top/bottom of exact numbers, rounded once; the bottom is positive."""
-    shift = top.exponent - bottom.exponent
-    number = ExactSum(top.numerator, 0) if shift < 0 else ExactSum(top.numerator << shift, 0)
-    return number.over(bottom.numerator << max(0, -shift))
 
 
 def rm2(state: Rows, *, form: str = "roy") -> Outcome:
@@ -163,7 +148,7 @@ def rm2(state: Rows, *, form: str = "roy") -> Outcome:
         Value up to 1; undefined as Pearson's correlation.
     """
     x, y = vectors(state)
-    problem = impossible(x, y)
+    problem = impossible(x[:, None], y[:, None])[0]
     if problem is not None:
         return problem
     m = exact_moments(x, y)
