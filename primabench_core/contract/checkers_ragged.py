@@ -22,10 +22,10 @@ def as_ragged(value: Any, field: str = "points") -> Ragged:
     Raises:
         ContractError: something else.
     """
-    if isinstance(value, Ragged):
-        return value
     if is_lazy(value):
         value = plain(value, field)
+    if isinstance(value, Ragged):
+        return value
     expected = "one list of entries per row"
     if is_sparse(value) or not hasattr(value, "__iter__") or isinstance(value, str):
         raise ContractError([Violation(field, expected, type(value).__name__)])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from primabench_core.contract.violations import Violation
@@ -32,7 +33,7 @@ def read_columns(path: Path, delimiter: str) -> dict[str, list[str]]:
     before = csv.field_size_limit(LONGEST_CELL)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            lines = csv.reader(file, delimiter=delimiter, strict=True)
+            lines = csv.reader(_text_lines(file, path), delimiter=delimiter, strict=True)
             header = next((line for line in lines if line), None)
             if header is None:
                 raise CorruptDataError(f"{path} is empty: no header line", remedy="write the predictions again")
@@ -59,7 +60,16 @@ def read_columns(path: Path, delimiter: str) -> dict[str, list[str]]:
     return {name: list(column) for name, column in zip(header, cells, strict=True)}
 
 
+def _text_lines(file: Iterable[str], path: Path) -> Iterator[str]:
+    for number, line in enumerate(file, 1):
+        if "\0" in line:
+            raise CorruptDataError(f"{path} is no table of text: line {number:,} holds a zero byte")
+        yield line
+
+
 def _check_header(header: list[str], path: Path) -> None:
+    if not all(name.isprintable() for name in header):
+        raise CorruptDataError(f"{path} is no table of text: its header holds control characters")
     twins = sorted({name for name in header if header.count(name) > 1}) if len(set(header)) < len(header) else []
     if twins:
         violations = [Violation(name or "(no name)", "one column", "several of this name") for name in twins]

@@ -258,7 +258,7 @@ def _read_parquet(path: Path, contract: Contract, mapping: dict[str, str]) -> Ev
 
 def _read_npz(path: Path, contract: Contract, mapping: dict[str, str]) -> EvalData:
     arrays: dict[str, Any] = {}
-    with np.load(path, allow_pickle=False) as archive:
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
         if not hasattr(archive, "files"):
             raise CorruptDataError(f"{path} is a single array, not an archive of named ones", remedy="use numpy.savez")
         for name in archive.files:

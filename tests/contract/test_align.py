@@ -91,9 +91,12 @@ def test_surrogates_do_not_break_it():
 def test_a_pickle_finds_ids_in_another_process(tmp_path):
     file = tmp_path / "index.pkl"
     file.write_bytes(pickle.dumps(IdIndex(["a", "b", "c", "d"])))
-    code = f"import pickle, pathlib; i = pickle.loads(pathlib.Path({str(file)!r}).read_bytes()); print(i.lookup(list('dxb')).tolist())"
+    read = f"pickle.loads(pathlib.Path({str(file)!r}).read_bytes())"
+    code = f"import pickle, pathlib; print({read}.lookup(list('dxb')).tolist())"
     for seed in ("1", "2"):
-        run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONHASHSEED": seed}, check=True)
+        run = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, env={"PYTHONHASHSEED": seed}, check=True
+        )
         assert run.stdout.strip() == "[3, -1, 1]"
 
 

@@ -115,10 +115,13 @@ def test_labels(value, labels):
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        ([0.0, 1.0], "real numbers"), ([0, None], "missing"), (["a", None], "missing"), (["a", float("nan")], "missing"),
-        ([0, float("nan")], "NaN"), (["a", 1], "a mixture of int and str"), (pd.Series(["a", pd.NA], dtype="string"), "missing"),
+        ([0.0, 1.0], "real numbers"), ([0, None], "missing"), (["a", None], "missing"),
+        (["a", float("nan")], "missing"),
+        ([0, float("nan")], "NaN"), (["a", 1], "a mixture of int and str"),
+        (pd.Series(["a", pd.NA], dtype="string"), "missing"),
         (pd.Series(["a", None], dtype="category"), "missing"), (np.array([b"a"]), "bytes"), (["a", ""], "blank"),
-        (["a", "  "], "blank"), (np.array([2**63], np.uint64), "2^63"), (pd.Series([pd.NaT]), "dates"), (["a", pd.NaT], "missing"),
+        (["a", "  "], "blank"), (np.array([2**63], np.uint64), "2^63"), (pd.Series([pd.NaT]), "dates"),
+        (["a", pd.NaT], "missing"),
         ([2**64, 1], "2^63"), (np.array([object()]), "object"), (np.array([1.0, 2], object), "real numbers"),
     ],
     ids=repr,

@@ -68,7 +68,9 @@ def test_scores_are_cast_up(dtype):
     assert column.tolist() == [0, 1, 2]
 
 
-@pytest.mark.parametrize("field", [LABEL, SCORE, PROBABILITY, EMBEDDING, MATRIX, VALUE, POINTS, PAIRS, Field("t", "text")])
+@pytest.mark.parametrize(
+    "field", [LABEL, SCORE, PROBABILITY, EMBEDDING, MATRIX, VALUE, POINTS, PAIRS, Field("t", "text")]
+)
 @pytest.mark.parametrize("empty", [[], np.empty(0), np.empty((0, 0)), np.empty((0, 3)), torch.empty(0)], ids=repr)
 def test_an_empty_shard_is_legal_for_every_kind(field, empty):
     if field.kind in ("label", "text") and np.ndim(empty) == 2:
@@ -121,12 +123,14 @@ def test_optional_fields_may_be_absent_and_ignored_ones_present():
         (SCORE, [[0.1], [0.2]], "squeeze the second axis"), (SCORE, np.zeros((2, 2, 2)), "shape (2, 2, 2)"),
         (SCORE, [0.1, "NaN"], "objects"), (SCORE, [0.1, None], "missing entries in 1 row (ids: b)"),
         (SCORE, np.array(1.0), "single value|shape"), (SCORE, sp.csr_array([[1.0], [2.0]]), "shape (2, 1)"),
-        (SCORE, Ragged.of([[[1]], [[2]]]), "varying length"), (SCORE, 3.0, "float 3.0"), (SCORE, {"a": 1, "b": 2}, "text"),
+        (SCORE, Ragged.of([[[1]], [[2]]]), "varying length"), (SCORE, 3.0, "float 3.0"),
+        (SCORE, {"a": 1, "b": 2}, "text"),
         (Field("score", "score", low=0, high=1), [-0.5, 1.5], "at least 0, found -0.5 in 1 row (ids: a)"),
         (Field("score", "score", low=0, high=1), [-0.5, 1.5], "at most 1, found 1.5 in 1 row (ids: b)"),
         (LABEL, [[0], [1]], "one label per row"), (LABEL, [0.0, 1.0], "real numbers"), (LABEL, [0, None], "(ids: b)"),
         (LABEL, [0, np.nan], "NaN"), (Field("label", "label", vocabulary=(1, 2)), [1, 7], "unknown classes (7)"),
-        (PROBABILITY, [[0.7, 0.2], [0.5, 0.5]], "a sum of 0.9 in 1 row (ids: a)"), (PROBABILITY, [0.5, 0.5], "a row of numbers"),
+        (PROBABILITY, [[0.7, 0.2], [0.5, 0.5]], "a sum of 0.9 in 1 row (ids: a)"),
+        (PROBABILITY, [0.5, 0.5], "a row of numbers"),
         (PROBABILITY, [[1.5, -0.5], [0, 1]], "at least 0, found -0.5"), (PROBABILITY, [[np.nan, 1], [0, 1]], "NaN"),
         (PROBABILITY, [[0.2, 0.3, 0.5], [1, 0, 0]], "2 columns (one for each class), found 3"),
         (EMBEDDING, [1.0, 2.0], "a row of numbers"), (EMBEDDING, np.zeros((2, 0)), "at least one column"),
@@ -134,14 +138,21 @@ def test_optional_fields_may_be_absent_and_ignored_ones_present():
         (Field("matrix", "matrix", state="counts"), [[0, 1.5], [1, 2]], "not whole in 1 row (ids: a)"),
         (Field("matrix", "matrix", state="counts"), [[0, -1], [1, 2]], "at least 0"),
         (Field("matrix", "matrix", state="log"), [[0, -0.1], [1, 2]], "scaled or centred"),
-        (POINTS, [[[1, 2, 1, 0.5]], [[1, 2, 3]]], "different lengths"), (POINTS, [[[1, 2, 3]], []], "4 numbers (x, y, class"),
-        (POINTS, [[[np.nan, 2, 1, 0.5]], []], "finite numbers"), (POINTS, [[[1, 2, 1, 1.5]], []], "confidence in [0, 1]"),
-        (POINTS, [[[1, 2, 1.5, 1]], []], "fraction"), (POINTS, [[["a", "b", "c", "d"]], []], "text"), (POINTS, 5, "int"),
+        (POINTS, [[[1, 2, 1, 0.5]], [[1, 2, 3]]], "different lengths"),
+        (POINTS, [[[1, 2, 3]], []], "4 numbers (x, y, class"),
+        (POINTS, [[[np.nan, 2, 1, 0.5]], []], "finite numbers"),
+        (POINTS, [[[1, 2, 1, 1.5]], []], "confidence in [0, 1]"),
+        (POINTS, [[[1, 2, 1.5, 1]], []], "fraction"), (POINTS, [[["a", "b", "c", "d"]], []], "text"),
+        (POINTS, 5, "int"),
         (Field("points", "points", vocabulary=(1, 2)), [[[1, 2, 3, 1]], []], "classes [1, 2]"),
-        (PAIRS, [[[0, 9], [0, 8]], []], "one partner"), (PAIRS, [[[4, 4]], []], "itself"), (PAIRS, [[[4, 2]], []], "i < j"),
-        (PAIRS, [[[-1, 2]], []], "negative"), (PAIRS, [[[0, 2.5]], []], "whole positions"), (PAIRS, [[[0, 1, 2]], []], "2 numbers"),
-        (PAIRS, [[[0, 1], [0, 1]], []], "paired twice"), (PAIRS, [[], [[1, 5], [5, 9]]], "paired twice in 1 row (ids: b)"),
-        (Field("t", "text"), [1, 2], "expected text"), (Field("t", "text"), ["a", None], "missing"), (VALUE, np.zeros((2, 1, 1)), "shape"),
+        (PAIRS, [[[0, 9], [0, 8]], []], "one partner"), (PAIRS, [[[4, 4]], []], "itself"),
+        (PAIRS, [[[4, 2]], []], "i < j"),
+        (PAIRS, [[[-1, 2]], []], "negative"), (PAIRS, [[[0, 2.5]], []], "whole positions"),
+        (PAIRS, [[[0, 1, 2]], []], "2 numbers"),
+        (PAIRS, [[[0, 1], [0, 1]], []], "paired twice"),
+        (PAIRS, [[], [[1, 5], [5, 9]]], "paired twice in 1 row (ids: b)"),
+        (Field("t", "text"), [1, 2], "expected text"), (Field("t", "text"), ["a", None], "missing"),
+        (VALUE, np.zeros((2, 1, 1)), "shape"),
     ],
 )  # fmt: skip
 def test_one_rule(field, value, words):
@@ -232,7 +243,9 @@ def test_genes_are_joined_by_name(genes, twice):
     value = {"A": 1.0, "B": 2.0, "C": 3.0}
     rows = np.array([[value[g] for g in genes]] * 2)
     for _ in range(1 + twice):
-        columns, violations = checker.check({"value": rows, "matrix": sp.csr_array(rows)}, coords={"genes": list(genes)})
+        columns, violations = checker.check(
+            {"value": rows, "matrix": sp.csr_array(rows)}, coords={"genes": list(genes)}
+        )
         assert not violations
         assert columns["value"].tolist() == columns["matrix"].tolist() == [[1, 2, 3]] * 2
 
@@ -260,7 +273,8 @@ def test_classes_of_a_prediction_permute_its_probabilities():
     [
         ({"genes": ["A", "X"]}, "unknown genes in 1 name (X)"), ({"genes": ["A", "A"]}, "a name again"),
         ({"genes": [1, 2]}, "genes: expected text ids"), ({"gene": ["A", "B"]}, "did you mean 'genes'"),
-        ({"genes": ["a", "B"]}, "did you mean 'A'"), ({"genes": ["A", None]}, "missing"), ({"genes": ["A"]}, "missing genes"),
+        ({"genes": ["a", "B"]}, "did you mean 'A'"), ({"genes": ["A", None]}, "missing"),
+        ({"genes": ["A"]}, "missing genes"),
     ],
 )  # fmt: skip
 def test_names_that_do_not_join(coords, words):
@@ -325,8 +339,8 @@ def test_points_of_a_truth_have_no_confidence():
 CASES = json.loads((Path(__file__).parents[1] / "cases/contract.json").read_text())["cases"]
 NEEDS = {"auroc": SCORE, "average_precision": SCORE, "accuracy": LABEL, "mse": VALUE, "pearson": VALUE}
 ROWS_ALONE = {  # faults of ids, found when rows are placed
-    "padded-shard-conflicting-6", "duplicated-id-6", "missing-id-6", "unknown-id-6", "id-numeric-looking", "id-trailing-blank",
-    "shards-overlap",
+    "padded-shard-conflicting-6", "duplicated-id-6", "missing-id-6", "unknown-id-6", "id-numeric-looking",
+    "id-trailing-blank", "shards-overlap",
 }  # fmt: skip
 
 
