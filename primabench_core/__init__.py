@@ -41,7 +41,7 @@ _HOMES = {
     "MetricError": "errors",
     "ResultError": "errors",
 }
-_MODULES = ("statistics",)
+_MODULES = {"foreign": "evaluation.foreign", "statistics": "statistics"}
 """Modules of core that are public under their own name."""
 _EXTENSIONS = {"get_sequences": "primabench-task-genome"}
 """Functions that a plugin serves through the entry-point group ``primabench.extensions``, and who brings them."""
@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from primabench_core.errors import UnknownNameError as UnknownNameError
     from primabench_core.errors import UsageError as UsageError
     from primabench_core.errors import VersionExistsError as VersionExistsError
+    from primabench_core.evaluation import foreign as foreign
     from primabench_core.evaluation.evaluation import Evaluation as Evaluation
     from primabench_core.evaluation.oneshot import evaluate as evaluate
     from primabench_core.evaluation.oneshot import score as score
@@ -87,7 +88,7 @@ def __getattr__(name: str) -> Any:
     if name in _MODULES:
         from importlib import import_module
 
-        value = import_module(f"primabench_core.{name}")
+        value = import_module(f"primabench_core.{_MODULES[name]}")
     elif name in _HOMES:
         from importlib import import_module
 

@@ -6,7 +6,7 @@ with or without the defaults written out, give equal :class:`ResolvedMetric` val
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from attrs import evolve, field, frozen
@@ -33,6 +33,14 @@ class ResolvedMetric:
     """Distribution that brings the metric."""
     version: str
     """Version of that distribution; the metric's own is ``spec.version``."""
+    function: Callable[..., Any] | None = field(default=None, eq=False, kw_only=True)
+    """The function itself, for a metric of another library (:mod:`primabench_core.evaluation.foreign`); else
+    ``spec.compute`` names it."""
+
+    @property
+    def foreign(self) -> bool:
+        """Whether it is an adapter around another library, which no plugin declares."""
+        return self.function is not None
 
     @property
     def base(self) -> str:

@@ -6,18 +6,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from primabench_core.contract.violations import Violation
-from primabench_core.errors import ContractError
+from primabench_core.errors import ContractError, UsageError
 from primabench_core.evaluation.evaluation import Evaluation
 from primabench_core.evaluation.request import Duplicates, Metrics
 
 if TYPE_CHECKING:
     from primabench_core.contract.evaldata import EvalData
+    from primabench_core.discovery.metrics import ResolvedMetric
     from primabench_core.result.eval_result import EvalResult
     from primabench_core.result.metric_result import MetricResult
 
 
 def score(
-    metric: str,
+    metric: str | ResolvedMetric,
     prediction: Any,
     truth: Any,
     *,
@@ -32,7 +33,8 @@ def score(
     """Score arrays by any registered metric.
 
     Args:
-        metric: Name of the metric, such as ``"auroc"``, or ``"recall{average: macro}"``.
+        metric: Name of the metric, such as ``"auroc"``, or ``"recall{average: macro}"``; or a metric of another
+            library, from ``pb.foreign``.
         prediction: Mapping of fields, n rows each, that may carry ``ids``, ``classes`` and ``genes``; or EvalData, a
             DataFrame, AnnData, an xarray Dataset.
         truth: Likewise. Rows are joined by id where the truth has ids, else by row number.
@@ -56,8 +58,14 @@ def score(
         0.75
     """
     from primabench_core.contract.evaldata import EvalData
+    from primabench_core.discovery.metrics import ResolvedMetric
 
-    run = stream([(metric, params)], truth, duplicates=duplicates, seed=seed, partial=partial, device=device)
+    asked: Any = [(metric, params)]
+    if isinstance(metric, ResolvedMetric):
+        asked = metric
+        if params:
+            raise UsageError(f"{metric.name!r} has its parameters already; {', '.join(params)} cannot be given.")
+    run = stream(asked, truth, duplicates=duplicates, seed=seed, partial=partial, device=device)
     if shards is None:
         run.update(predictions=prediction)
     else:

@@ -46,26 +46,33 @@ class MetricPlan:
         return None if truth is None or predicted is None else (truth, predicted)
 
 
-def resolve_all(metrics: Iterable[str | MetricUse | tuple[str, Mapping[str, Any]]]) -> tuple[ResolvedMetric, ...]:
+def resolve_all(
+    metrics: Iterable[str | MetricUse | ResolvedMetric | tuple[str, Mapping[str, Any]]],
+) -> tuple[ResolvedMetric, ...]:
     """Resolve names, ``MetricUse`` values or (name, params) pairs; the same metric twice is refused.
+
+    A value that is resolved already, such as those of :mod:`primabench_core.evaluation.foreign`, is taken as it is.
 
     Raises:
         UnknownNameError, ParameterError: as the registry says.
         UsageError: no metric at all, or one metric with the same parameters twice.
     """
-    from primabench_core.discovery.metrics import resolve_metric
+    from primabench_core.discovery.metrics import ResolvedMetric, resolve_metric
 
     resolved: list[ResolvedMetric] = []
     seen: dict[tuple[str, str], str] = {}
-    items = [metrics] if isinstance(metrics, str | MetricUse) else list(metrics)
+    items = [metrics] if isinstance(metrics, str | MetricUse | ResolvedMetric) else list(metrics)
     for item in items:
-        if isinstance(item, str):
-            name, params = item, {}
+        params: Mapping[str, Any] = {}
+        if isinstance(item, ResolvedMetric):
+            name = item.name
+        elif isinstance(item, str):
+            name = item
         elif isinstance(item, MetricUse):
             name, params = item.name, dict(item.params)
         else:
             name, params = item[0], dict(item[1])
-        metric = resolve_metric(name, params)
+        metric = item if isinstance(item, ResolvedMetric) else resolve_metric(name, params)
         identity = (metric.name, repr(sorted(metric.params.items())))
         if identity in seen:
             raise UsageError(

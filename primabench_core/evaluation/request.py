@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from primabench_core.evaluation.truth import Truth
 
 Duplicates = Literal["refuse", "drop_identical"]
-Metrics = Iterable[str | MetricUse | tuple[str, Mapping[str, Any]]]
+Metrics = Iterable["str | MetricUse | ResolvedMetric | tuple[str, Mapping[str, Any]]"]
 
 
 @frozen(kw_only=True)
@@ -97,8 +97,15 @@ def request_for_task(
     if spec.contract.many_rows_per_unit:
         raise UsageError(f"Task {task!r} predicts several rows a unit, which this version cannot evaluate.")
     panel = resolve_all(spec.metrics)
+    chosen = panel if metrics is None else resolve_all(metrics)
+    own = [metric.name for metric in chosen if metric.foreign and not metric.distribution]
+    if own:
+        raise UsageError(
+            f"{own[0]!r} is a function of your own, and the solution of a dataset is not handed to it.",
+            remedy="score a truth of your own by it, or write a plugin: primabench new metric",
+        )
     return Request(
-        metrics=panel if metrics is None else resolve_all(metrics),
+        metrics=chosen,
         contract=spec.contract,
         task=spec.name,
         dataset=key,

@@ -122,6 +122,8 @@ def verify(
         from primabench_core.errors import UsageError
 
         raise UsageError("verify needs a function that scores the predictions", remedy="pass evaluate=pb.evaluate")
+    if all(r.foreign for r in result):
+        return Verification((*checks, Check("scores", "skipped", "only metrics of other libraries")))
     try:
         again = evaluate(result.task, predictions, **_request(result))
     except (ContractError, ParameterError, UnknownNameError) as error:
@@ -129,6 +131,9 @@ def verify(
     checks += _same_data(result, again)
     found = {(r.name, canonical_bytes(to_dict(r)["params"])): r for r in again}
     for key, claimed in zip(result.keys(), result, strict=True):
+        if claimed.foreign:
+            checks.append(Check(key, "skipped", "another library's metric, which no name finds; evaluate it again"))
+            continue
         other = found.get((claimed.name, canonical_bytes(to_dict(claimed)["params"])))
         if other is None:
             checks.append(Check(key, "failed", "the evaluation gives no such metric with these parameters"))
@@ -142,7 +147,9 @@ def _request(result: EvalResult) -> dict[str, Any]:
     return {
         "dataset": result.dataset or None,
         # an aggregate over the panel has no distribution of its own and follows from the others
-        "metrics": [(r.name, dict(r.params)) for r in result if r.distribution or r.name != "aggregate"],
+        "metrics": [
+            (r.name, dict(r.params)) for r in result if not r.foreign and (r.distribution or r.name != "aggregate")
+        ],
         "ci": levels[0] if levels else None,
         "seed": result.seeds.get("bootstrap", 0),
         "partial": result.coverage < 1,
