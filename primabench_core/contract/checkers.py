@@ -101,11 +101,11 @@ class LabelChecker:
             rows = np.flatnonzero(self.vocabulary.unknown(labels))
             if len(rows):
                 shown = ", ".join(repr(v) for v in dict.fromkeys(labels[rows[:SHOWN]].tolist()))
-                known = ", ".join(str(c) for c in self.vocabulary.classes[:10])
+                expected = "classes of the truth"  # which are not listed: the truth may be private
+                if isinstance(self.field.vocabulary, tuple):
+                    expected = f"one of the classes {', '.join(map(str, self.field.vocabulary[:10]))}"
                 found = f"unknown classes ({shown})"
-                return None, [
-                    Violation(name, f"classes of the vocabulary ({known})", found, row_names(rows, ids), len(rows))
-                ]
+                return None, [Violation(name, expected, found, row_names(rows, ids), len(rows))]
         return self.vocabulary.encode(labels), []
 
     def mark(self) -> int:

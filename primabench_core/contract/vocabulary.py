@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 Label = str | int
 
+_INT64 = np.dtype(np.int64)
 _TABLE_SPAN = 1 << 20
 """Integer classes that span less than this are looked up in a table, others by bisection."""
 
@@ -92,7 +93,11 @@ class Vocabulary:
         The array itself is returned where its integers are the codes, so copy before keeping it.
         """
         if self._limit:
-            if labels.dtype.char != "l" or labels.ndim != 1:
+            if labels.dtype != _INT64:
+                if labels.dtype.kind not in "iub" or labels.dtype.char in "QL":
+                    return None
+                labels = labels.astype(np.int64)
+            if labels.ndim != 1:
                 return None
             if not labels.size or np.maximum.reduce(labels.view(np.uint64)) < self._limit:
                 return labels  # type: ignore[no-any-return]
@@ -194,7 +199,9 @@ class Vocabulary:
             The classes, and (len(self),) int64 so that ``remap[codes]`` are the canonical codes (-1 for left out).
 
         Example:
-            >>> v = Vocabulary([0, 1]); _ = v.encode(np.array([9, 7])); v.canonical()
+            >>> v = Vocabulary([0, 1])
+            >>> _ = v.encode(np.array([9])), v.encode(np.array([7]))
+            >>> v.canonical()
             ((0, 1, 7, 9), array([0, 1, 3, 2]))
         """
         extras = self.classes[self.n_known :]

@@ -83,6 +83,11 @@ def read_predictions(
     suffix = path.suffix.lower()
     _check_place(path, suffix)
     _check_mapping(mapping or {}, contract)
+    return with_label_types(_guarded(path, suffix, contract, dict(mapping or {})), contract, classes or {})
+
+
+def _guarded(path: Path, suffix: str, contract: Contract, mapping: dict[str, str]) -> EvalData:
+    """Run the reader of a suffix; whatever its library raises becomes an error that names the file."""
     readers: dict[str, Callable[[Path, Contract, dict[str, str]], EvalData]] = {
         ".csv": _read_text,
         ".tsv": _read_text,
@@ -92,7 +97,7 @@ def read_predictions(
         ".zarr": _read_zarr,
     }
     try:
-        data = readers[suffix](path, contract, dict(mapping or {}))
+        return readers[suffix](path, contract, mapping)
     except PrimaBenchError:
         raise
     except PermissionError as error:
@@ -103,7 +108,6 @@ def read_predictions(
         reason = f"{type(error).__name__}: {str(error).splitlines()[0][:200] if str(error) else 'no detail'}"
         fault = CorruptDataError(f"{path} cannot be read as {suffix}: {reason}", remedy="write the predictions again")
         raise fault from error
-    return with_label_types(data, contract, classes or {})
 
 
 def with_label_types(data: EvalData, contract: Contract, classes: Mapping[str, Sequence[str | int]]) -> EvalData:

@@ -169,7 +169,8 @@ def test_labels_of_the_wrong_type_are_refused_both_ways():
 
 def test_unknown_classes_are_counted_or_refused_as_the_contract_says():
     refusing = Context(classes={"label": ("a",)}, unknown_labels="refuse")
-    assert "unknown classes ('b')" in found([LABEL], {"label": ["a", "b"]}, refusing)[0]
+    message, _ = found([LABEL], {"label": ["a", "b"]}, refusing)
+    assert message == "label: expected classes of the truth, found unknown classes ('b') in 1 row (ids: row 1)"
     assert good([LABEL], {"label": ["a", "b"]}, Context(classes={"label": ("a",)}))["label"].tolist() == [0, 1]
 
 
@@ -205,6 +206,16 @@ def test_nullable_truth_may_hold_nan_but_a_prediction_never():
     assert "infinite" in found([field], {"value": [1.0, np.inf]}, Context(side="solution"))[0]
     labels = Field("label", "label", vocabulary="truth", nullable=True)
     assert good([labels], {"label": ["a", None]}, Context(side="solution"))["label"].tolist() == [0, -1]
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_tensors_on_a_device_come_home(dtype):
+    scores = torch.tensor([0.5, 2.0], dtype=dtype, device="cuda", requires_grad=True)
+    context = Context(classes={"label": (0, 1)})
+    columns = good([SCORE, LABEL], {"score": scores, "label": torch.tensor([1, 0], device="cuda")}, context)
+    assert columns["score"].tolist() == [0.5, 2.0]
+    assert columns["label"].tolist() == [1, 0]
 
 
 # -- over several shards --------------------------------------------------------------------------------------------
