@@ -131,7 +131,7 @@ def load(path: str | os.PathLike[str], task: str | None = None, split: str | Non
             remedy="pb.fetch_data(task=…) gives the paths of train and test",
         )
     folder = where.parent.parent
-    if not (folder / MANIFEST).is_file():
+    if "-p" not in folder.name or not (folder / MANIFEST).is_file():
         raise MissingDataError(f"{where} is not a split of a task", remedy="pb.fetch_data(task=…) gives such paths")
     manifest = read_manifest(PreparedManifest, folder / MANIFEST)
     here = where.resolve()

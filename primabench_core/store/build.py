@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
@@ -140,8 +141,8 @@ def build_dataset(
             _compare(card, manifest)
             write_manifest(manifest, stage.result / MANIFEST)
             stage.publish(target)
-    for failure in prepare_all(spec.dataset, store=place.root, progress=progress):
-        _log.warning("%s is built, but one of its tasks cannot use it: %s", spec.dataset, failure)
+    for task, failure in prepare_all(spec.dataset, store=place.root, progress=progress).items():
+        _log.warning("%s is built, but task %s cannot use it: %s", spec.dataset, task, failure)
     return manifest
 
 
@@ -165,7 +166,7 @@ def _refusal(place: Store, key: str) -> VersionExistsError:
 
 def _run(function: Callable[[BuildContext], Iterable[Artifact]], context: BuildContext, owner: str) -> list[Artifact]:
     """Let the recipe work, and check what it returns."""
-    key = context.spec.dataset
+    key, tell = context.spec.dataset, f"tell the authors of {owner}"
     with plugin_code(f"the recipe of {key}", owner, private=not all(s.public for s in context.spec.sources)):
         found = list(function(context))
     strange = next((item for item in found if not isinstance(item, Artifact)), None)
@@ -173,14 +174,19 @@ def _run(function: Callable[[BuildContext], Iterable[Artifact]], context: BuildC
         what = f"returned {type(strange).__name__}" if found else "returned nothing"
         raise PluginError(
             f"the recipe of {key} ({owner}) {what}; expected primabench_core.store.artifact.Artifact values",
-            remedy=f"tell the authors of {owner}",
+            remedy=tell,
         )
     paths = [item.path for item in found]
     twice = next((path for path in paths if paths.count(path) > 1), None)
     if twice:
-        raise PluginError(
-            f"the recipe of {key} ({owner}) returned {twice} twice", remedy=f"tell the authors of {owner}"
-        )
+        raise PluginError(f"the recipe of {key} ({owner}) returned {twice} twice", remedy=tell)
+    for item in found:
+        repeated = [name for name, count in Counter(item.data.ids or ()).items() if count > 1]
+        if repeated:
+            raise PluginError(
+                f"the recipe of {key} ({owner}) gave the id {repeated[0]!r} to several rows of {item.path}",
+                remedy=tell,
+            )
     return found
 
 

@@ -53,7 +53,7 @@ class _Lazy:
         return read(self._place, self._private, self._name, what)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        raise TypeError(f"field {self._name!r} is open in a store and cannot be pickled; slice it first")
+        raise TypeError(f"field {self._name!r} is open in a store and cannot be pickled; read it first: data.load()")
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._name!r}>"
@@ -81,10 +81,11 @@ class LazyArray(_Lazy):
         return self.shape[0]
 
     def __getitem__(self, key: Any) -> NDArray[Any]:
-        rows = key[0] if isinstance(key, tuple) and key else key
+        rows, *rest = key if isinstance(key, tuple) and key else (key,)
+        if isinstance(rows, slice) and (rows.step or 1) < 0:  # zarr takes no steps backwards
+            rows = np.arange(len(self))[rows]
         if isinstance(rows, slice | int | np.integer) or rows is Ellipsis:
-            return self._read(lambda: self._array[key])
-        rest = key[1:] if isinstance(key, tuple) else ()
+            return self._read(lambda: self._array[(rows, *rest)])
         return self._read(lambda: self._array.oindex[(_positions(rows, len(self)), *rest)])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -109,6 +110,8 @@ class LazyText(_Lazy):
 
     def __getitem__(self, key: Any) -> Any:
         rows = key[0] if isinstance(key, tuple) and key else key
+        if isinstance(rows, slice) and (rows.step or 1) < 0:
+            rows = np.arange(len(self))[rows]
         if not (isinstance(rows, slice | int | np.integer) or rows is Ellipsis):
             rows = _positions(rows, len(self))
         found = self._read(lambda: self._array[rows])

@@ -226,23 +226,25 @@ def require_built(place: Store, key: str) -> None:
     raise MissingDataError(f"{key} is not in the store {place.root}", remedy=remedy)
 
 
-def prepare_all(key: str, store: str | Path | None = None, progress: Progress | None = None) -> list[PrimaBenchError]:
+def prepare_all(
+    key: str, store: str | Path | None = None, progress: Progress | None = None
+) -> dict[str, PrimaBenchError]:
     """Prepare a dataset for every installed task that uses it; the failure of one does not stop the others.
 
     Returns:
-        The failures; each names its plugin.
+        The failures, by task.
     """
     from primabench_core.discovery import names
 
     tasks = [task for name in names.names("preparer") for task, _, k in [name.partition("|")] if k == key]
-    failures: list[PrimaBenchError] = []
+    failures: dict[str, PrimaBenchError] = {}
     for done, task in enumerate(tasks):
         if progress:
             progress(f"preparing {task}", done, len(tasks))
         try:
             prepare(task, key, store)
         except PrimaBenchError as error:
-            failures.append(error)
+            failures[task] = error
     if progress:
         progress("done", len(tasks), len(tasks))
     return failures

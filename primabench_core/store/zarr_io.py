@@ -49,7 +49,7 @@ _ENCODING = {
 
 
 class _Guarded(WrapperStore):  # type: ignore[misc]
-    """A store in which an absent chunk is an error. Zarr would read it as fill values, that is, as zeros."""
+    """A store in which an absent or empty chunk is an error; zarr would read it as fill values, that is, as zeros."""
 
     def __init__(self, store: Any, place: str) -> None:
         super().__init__(store)
@@ -57,10 +57,11 @@ class _Guarded(WrapperStore):  # type: ignore[misc]
 
     async def get(self, key: str, prototype: Any, byte_range: Any = None) -> Any:
         found = await self._store.get(key, prototype, byte_range)
-        if found is None and not key.endswith("zarr.json") and "/c/" in f"/{key}/":
+        gone = found is None or not len(found)
+        if gone and not key.endswith("zarr.json") and "/c/" in f"/{key}/":
             shown = "" if self._place == PRIVATE else f" {key}"
             raise CorruptDataError(
-                f"{self._place}: a chunk{shown} is missing from the store",
+                f"{self._place}: a chunk{shown} is missing from the store or empty",
                 remedy="primabench verify --dataset NAME names what is damaged; then build or fetch the dataset again",
             )
         return found
@@ -272,7 +273,7 @@ def open_lazy(path: Path, *, private: bool = False) -> EvalData:
 
     def load() -> EvalData:
         store = _Guarded(LocalStore(path, read_only=True), place)
-        group = zarr.open_group(store, mode="r", use_consolidated=True)
+        group = zarr.open_group(store, mode="r", zarr_format=3, use_consolidated=True)
         if group.attrs.get("primabench") != FORMAT:
             raise ValueError("not an artifact of this version of the store")
         children = {name: _open_child(group, name, place, private) for name in group}
@@ -293,7 +294,8 @@ def stored_attributes(path: Path, *, private: bool = False) -> tuple[dict[str, A
     place = PRIVATE if private else str(path)
 
     def load() -> tuple[dict[str, Any], dict[str, str]]:
-        group = zarr.open_group(LocalStore(path, read_only=True), mode="r", use_consolidated=True)
+        store = LocalStore(path, read_only=True)
+        group = zarr.open_group(store, mode="r", zarr_format=3, use_consolidated=True)
         return dict(group.attrs["attributes"]), dict(group.attrs["columns"])
 
     return read(place, private, "metadata", load)

@@ -9,7 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from primabench_recipes.wolf_2018_genome_biology.pbmc68k_reduced.recipe import LABEL, check_log_values, read_cells
+from primabench_core import CorruptDataError
+from primabench_recipes.wolf_2018_genome_biology.pbmc68k_reduced.recipe import (
+    LABEL,
+    check_log_values,
+    open_file,
+    read_cells,
+)
 
 
 def find_file() -> Path:
@@ -23,9 +29,7 @@ def report(path: Path) -> str:
     Args:
         path: ``10x_pbmc68k_reduced.h5ad``.
     """
-    import anndata
-
-    stored = anndata.read_h5ad(path)
+    stored = open_file(path)
     cells = read_cells(path)
     expression = np.asarray(cells["expression"].toarray())
     lines = [
@@ -59,10 +63,8 @@ def _range(values: np.ndarray) -> str:
 def _verdict(stored: Any) -> str:
     try:
         check_log_values(stored.X, np.asarray(stored.obs["n_counts"], np.float64))
-    except ValueError as error:
-        return str(error)
-    except OSError as error:
-        return str(error)
+    except CorruptDataError as error:
+        return error.message
     return "log values"
 
 
@@ -82,13 +84,14 @@ def draw(path: Path, picture: Path) -> None:
     types, counts = np.unique(cells["label"].astype(str), return_counts=True)
     order = np.argsort(counts)
     figure, (left, right) = pyplot.subplots(1, 2, figsize=(11, 4), sharey=True, layout="constrained")
-    left.barh(types[order], counts[order], color="#4c78a8")
+    left.barh(range(len(order)), counts[order], color="#4c78a8")
     left.set_xlabel("cells")
-    right.boxplot(
-        [cells["n_counts"][cells["label"] == types[i]] for i in order], vert=False, positions=range(len(order))
-    )
-    right.set_yticks(range(len(order)), types[order])
-    right.set_xlabel("molecules per cell")
+    for place, i in enumerate(order):
+        depth = cells["n_counts"][cells["label"] == types[i]]
+        right.scatter(depth, np.full(len(depth), place), s=6, alpha=0.3, color="#4c78a8")
+        right.plot(np.median(depth), place, "|", color="black", markersize=14)
+    left.set_yticks(range(len(order)), types[order])
+    right.set_xlabel("molecules per cell (bar: median)")
     figure.savefig(picture, dpi=120)
     pyplot.close(figure)
 

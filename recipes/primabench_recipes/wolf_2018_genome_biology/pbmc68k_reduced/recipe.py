@@ -59,13 +59,7 @@ def read_cells(path: Path) -> EvalData:
     Raises:
         CorruptDataError: a claim does not hold.
     """
-    import warnings
-
-    import anndata
-
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", category=FutureWarning, module="anndata")  # the file is of an old version
-        stored = anndata.read_h5ad(path)
+    stored = open_file(path)
     expression = stored.raw.X.astype(np.float32)
     check_log_values(expression, np.asarray(stored.obs["n_counts"], np.float64))
     labels = _text(stored.obs[LABEL])
@@ -78,6 +72,17 @@ def read_cells(path: Path) -> EvalData:
         ids=[str(name) for name in stored.obs_names],
         coords={"genes": tuple(map(str, stored.raw.var_names)), "classes": tuple(sorted(set(labels)))},
     )
+
+
+def open_file(path: Path) -> Any:
+    """The AnnData of the file; an old version wrote it, which anndata remarks on at each array."""
+    import warnings
+
+    import anndata
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return anndata.read_h5ad(path)
 
 
 def check_log_values(expression: Any, n_counts: np.ndarray) -> None:
