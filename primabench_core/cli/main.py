@@ -24,6 +24,8 @@ COMMANDS = {
     "fetch": "paths of the train and test data of a task",
     "evaluate": "score a file of predictions, or a baseline",
     "verify": "check what a result claims, or the bytes of a dataset",
+    "check": "conformance checks of a plugin",
+    "new": "write a plugin that installs, passes its checks and evaluates",
     "doctor": "state of the installation, plugin by plugin",
 }
 """Every command and its line in the help, in the order of a first visit."""

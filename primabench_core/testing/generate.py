@@ -34,6 +34,8 @@ class Setting:
     """Which alternative of the prediction fields is used."""
     gaps: bool = False
     """Nullable truth fields have missing answers."""
+    keep: tuple[str, ...] | None = None
+    """Optional truth fields that are there, None for all."""
     positive: bool = False
     """Numbers without a declared range are positive: some metrics take ratios."""
 
@@ -108,14 +110,22 @@ def cases_of(spec: MetricSpec, *, seed: int = 20, n: int = N) -> Iterator[Case]:
             if setting not in seen:
                 seen.add(setting)
                 yield make_case(spec, setting, seed=seed, n=n)
+    if _optional(spec):
+        yield make_case(spec, Setting((0, 1) if has_labels else (), False, 0, keep=()), seed=seed, n=n)
     if has_gaps:
         yield make_case(spec, Setting((0, 1) if has_labels else (), False, 0, gaps=True), seed=seed, n=n)
 
 
-def positive_cases_of(spec: MetricSpec, *, seed: int = 20, n: int = N) -> Iterator[Case]:
-    """Cases of positive numbers alone, for a metric that refuses all others."""
+def special_cases_of(spec: MetricSpec, *, seed: int = 20, n: int = N) -> Iterator[Case]:
+    """Cases for a metric that refuses all others: with one optional truth field alone, or of positive numbers."""
+    for name in _optional(spec):
+        yield make_case(spec, Setting((0, 1), False, 0, keep=(name,)), seed=seed, n=n)
     for wide in (False, True):
         yield make_case(spec, Setting((0, 1), wide, 0, positive=True), seed=seed, n=n)
+
+
+def _optional(spec: MetricSpec) -> tuple[str, ...]:
+    return tuple(options[0].name for options in spec.truth if options[0].optional)
 
 
 def make_case(spec: MetricSpec, setting: Setting, *, seed: int, n: int) -> Case:
@@ -123,7 +133,11 @@ def make_case(spec: MetricSpec, setting: Setting, *, seed: int, n: int) -> Case:
     rng = np.random.default_rng([seed, n, setting.choice, len(setting.classes)])
     chosen = {
         "prediction": [options[min(setting.choice, len(options) - 1)] for options in spec.prediction],
-        "truth": [options[0] for options in spec.truth],
+        "truth": [
+            options[0]
+            for options in spec.truth
+            if not options[0].optional or setting.keep is None or options[0].name in setting.keep
+        ],
     }
     class_field = class_field_of(chosen["truth"])
     truth: dict[str, Any] = {"ids": tuple(f"unit_{i:03d}" for i in range(n))}
@@ -175,6 +189,7 @@ def _name(setting: Setting, fields: list[Field]) -> str:
             f"{len(setting.classes)} classes of {'text' if isinstance(setting.classes[0], str) else 'integers'}"
         )
     parts += ["two-dimensional"] * setting.wide + ["missing answers"] * setting.gaps
+    parts += [f"optional fields: {', '.join(setting.keep) or 'none'}"] if setting.keep is not None else []
     parts += ["positive numbers"] * setting.positive
     return "; ".join(parts)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import isclose
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from primabench_core.discovery import registry
 from primabench_core.errors import ContractError, PrimaBenchError, UsageError
 from primabench_core.spec.metric import MetricSpec
-from primabench_core.testing.generate import Case, N, cases_of, class_field_of, positive_cases_of, take
+from primabench_core.testing.generate import Case, N, cases_of, class_field_of, special_cases_of, take
 from primabench_core.testing.report import CheckFailure
 
 if TYPE_CHECKING:
@@ -28,11 +28,17 @@ Positions = Sequence[int] | NDArray[np.intp]
 
 def usable_cases(subject: MetricSubject) -> tuple[tuple[Case, ...], str]:
     """The generated cases that the metric does not refuse, and what it said to the last one refused."""
+    found, said = _tried(subject, _candidates(subject))
+    if not found and not subject.spec.example:
+        found, said_later = _tried(subject, special_cases_of(subject.spec))
+        said = said or said_later
+    return found, said
+
+
+def _tried(subject: MetricSubject, cases: Iterable[Case]) -> tuple[tuple[Case, ...], str]:
     found: list[Case] = []
     said = ""
-    for case in _candidates(subject):
-        if found and "positive numbers" in case.name:
-            break  # only for those that take no others
+    for case in cases:
         try:
             run(subject, case)
         except (ContractError, UsageError) as error:
@@ -46,7 +52,6 @@ def _candidates(subject: MetricSubject) -> Iterator[Case]:
     spec = subject.spec
     if not spec.example:
         yield from cases_of(spec)
-        yield from positive_cases_of(spec)
         return
     made = registry.resolve(spec.example, owner=subject.distribution)(seed=20, n=N)
     truth = dict(made["truth"])
