@@ -125,7 +125,7 @@ class Truth:
             raise ContractError(
                 [Violation(declared.name, "labels among its classes", "others", names, len(strange), noun="class")]
             )
-        mapped = np.asarray([at[c] for c in occurring], np.int64)[codes] if len(occurring) else codes
+        mapped = codes if classes == occurring else np.asarray([at[c] for c in occurring], np.int64)[codes]
         if absent is not None and absent.any():
             full = np.full(self.n, -1, np.int64)
             full[~absent] = mapped
@@ -228,7 +228,7 @@ def _factorise(values: NDArray[Any]) -> tuple[tuple[Label, ...], NDArray[np.int6
     if high - low < 1 << 20:  # a table is much faster than sorting
         shifted = values - low
         present = np.bincount(shifted, minlength=high - low + 1) > 0
-        codes = (np.cumsum(present) - 1)[shifted]
+        codes = shifted if present.all() else (np.cumsum(present) - 1)[shifted]
         return tuple((np.flatnonzero(present) + low).tolist()), codes
     classes, codes = np.unique(values, return_inverse=True)
     return tuple(classes.tolist()), codes

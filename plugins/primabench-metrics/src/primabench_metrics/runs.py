@@ -90,25 +90,28 @@ def _packed_runs(scores: NDArray[np.float32], codes: Ints, positive: int) -> Ite
         part <<= np.uint64(1)
         part |= codes[start : start + BLOCK] == positive
     keys.sort()
+    one = np.uint64(1)
     rows = positives = last_rows = last_positives = 0
     for start in range(0, n, BLOCK):
         part = keys[start : start + BLOCK + 1]  # with the first row of the next block, to see where a run ends
-        score = part >> np.uint64(1)
-        ends = np.flatnonzero(score[1:] != score[:-1])
-        if start + BLOCK >= n:
-            ends = np.append(ends, len(part) - 1)
+        ends = np.flatnonzero((part[1:] ^ part[:-1]) > one)  # the label bit alone does not end a run
         size = min(BLOCK, n - start)
-        running = np.cumsum((part[:size] & np.uint64(1)).view(np.int64))
-        cum_positives = running[ends] + positives
-        cum_rows = ends + (rows + 1)
+        if start + BLOCK >= n:
+            ends = np.append(ends, size - 1)
+        is_positive = part[:size] & one
+        running = np.cumsum(is_positive.view(np.int64))
         if len(ends):
-            before = np.concatenate(([last_positives], cum_positives[:-1]))
-            rows_before = np.concatenate(([last_rows], cum_rows[:-1]))
-            last_positives, last_rows = int(cum_positives[-1]), int(cum_rows[-1])
+            held = np.flatnonzero(is_positive[ends])  # positives sort last in their run, so its end tells
+            last = ends[held]
+            cum_positives = running[last] + positives
+            before = np.concatenate(([last_positives], cum_positives[:-1]))[: len(held)]
+            rows_before = ends[held - 1] + (rows + 1)
+            if len(held) and not held[0]:
+                rows_before[0] = last_rows
+            last_rows = rows + int(ends[-1]) + 1
+            last_positives = int(cum_positives[-1]) if len(held) else last_positives
             inside = cum_positives - before
-            keep = inside > 0
-            inside, before, rows_before, cum_rows = inside[keep], before[keep], rows_before[keep], cum_rows[keep]
-            yield inside, before, rows_before - before, cum_rows - rows_before - inside
+            yield inside, before, rows_before - before, last + (rows + 1) - rows_before - inside
         positives += int(running[-1])
         rows += size
 
