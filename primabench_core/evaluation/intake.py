@@ -74,8 +74,8 @@ class Intake:
             for metric, prediction, truth in zip(self.request.metrics, chosen, self.truth_fields, strict=True)
         )
 
-    def _settle(self, names: frozenset[str]) -> None:
-        """Check the names of a batch, and prepare to read batches like it."""
+    def _settle(self, names: frozenset[str], more: Sequence[Violation] = ()) -> None:
+        """Check the names of a batch, and prepare to read batches like it; ``more`` is told with what is wrong."""
         contract = self.request.contract
         violations = unknown_fields(sorted(names), contract)
         absent = [f for f in contract.prediction if f.name not in names and not f.optional]
@@ -87,7 +87,7 @@ class Intake:
             known = {v.field for v in violations}
             violations = [*violations, *(v for v in error.violations if v.field not in known)]
         if violations:
-            raise ContractError(violations)
+            raise ContractError([*more, *violations])
         fields = tuple(f for f in contract.prediction if f.name in names)
         self.checker = ShardChecker(fields, self._context(fields))
         self.plans, self._names = plans, names
@@ -143,7 +143,7 @@ class Intake:
                 if not fields and _is_empty(ids, positions):
                     return
                 if was_settled is None or fields.keys() != self._names:
-                    self._settle(frozenset(fields))
+                    self._settle(frozenset(fields), self._without_ids(ids, positions, fields))
             where, columns = self._read(ids, positions, fields, coords)
             if rows_of(next(iter(columns.values()))):  # an empty batch has no width that later ones must have
                 self.placed.place(where, columns)
@@ -197,6 +197,16 @@ class Intake:
             self.outside.update(texts[i] for i in np.flatnonzero(~keep))
             return found[keep], len(found), keep, None
         return found, len(found), None, unknown_ids(texts, found, self.truth.ids)
+
+    def _without_ids(self, ids: Any, positions: Any, fields: Mapping[str, Any]) -> tuple[Violation, ...]:
+        """What is wrong with rows that name no place."""
+        if ids is not None or positions is not None or not fields:
+            return ()
+        try:
+            self._whole(fields)
+        except ContractError as error:
+            return error.violations
+        return ()
 
     def _whole(self, fields: Mapping[str, Any]) -> tuple[Where, int, None, None]:
         """Rows without ids or positions: all rows of a truth without ids, in its order."""
