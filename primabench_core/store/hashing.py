@@ -40,7 +40,7 @@ LEAF_BYTES = 1 << 20
 MISSING_TEXT = b"\xff\xff\xff\xff"
 """What stands for a missing text value."""
 
-_CACHE_ITEMS = 1 << 15
+_CACHE_ITEMS = 1 << 14
 """Numbers that are brought into canonical form at a time: a piece stays in the processor's cache until hashed."""
 
 _QUIET_NAN = {2: (np.uint16, 0x7E00), 4: (np.uint32, 0x7FC00000), 8: (np.uint64, 0x7FF8000000000000)}
@@ -142,13 +142,16 @@ def _canonical_parts(flat: NDArray[Any]) -> Iterator[NDArray[Any]]:
         yield flat.view(np.uint8) if flat.dtype.kind == "b" else flat.astype(flat.dtype.newbyteorder("<"), copy=False)
         return
     unsigned, quiet = _QUIET_NAN[flat.dtype.itemsize]
+    native, little = flat.dtype.newbyteorder("="), flat.dtype.newbyteorder("<")
+    buffer = np.empty(min(len(flat), _CACHE_ITEMS), native)  # each part is hashed before the next one is asked for
     for start in range(0, len(flat), _CACHE_ITEMS):
-        with np.errstate(invalid="ignore"):  # a signalling NaN is as good a NaN as any
-            part = np.add(flat[start : start + _CACHE_ITEMS], 0, dtype=flat.dtype.newbyteorder("="))  # -0.0 + 0 = 0.0
-        nan = part != part
-        if nan.any():
-            part.view(unsigned)[nan] = quiet
-        yield part.astype(part.dtype.newbyteorder("<"), copy=False)
+        source = flat[start : start + _CACHE_ITEMS]
+        part = buffer[: len(source)]
+        with np.errstate(invalid="ignore", over="ignore"):  # a signalling NaN is as good a NaN as any
+            np.add(source, 0, out=part)  # -0.0 + 0 = 0.0
+            if np.isnan(np.add.reduce(part)):  # a NaN, or infinities of both signs
+                part.view(unsigned)[np.isnan(part)] = quiet
+        yield part.astype(little, copy=False)
 
 
 def numeric_dtype(dtype: np.dtype[Any], name: str = "array") -> str:

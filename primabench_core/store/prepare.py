@@ -19,7 +19,7 @@ from primabench_core.spec.dataset import DatasetKey, PreparerSpec
 from primabench_core.spec.task import TaskSpec
 from primabench_core.store.artifact import SOLUTION_VIEW, Artifact
 from primabench_core.store.columns import as_text
-from primabench_core.store.faults import plugin_code
+from primabench_core.store.faults import named, plugin_code
 from primabench_core.store.location import MANIFEST, Store, inside, parse_key, prepared_name
 from primabench_core.store.lock import exclusive
 from primabench_core.store.manifest import (
@@ -31,7 +31,7 @@ from primabench_core.store.manifest import (
     read_manifest,
     write_manifest,
 )
-from primabench_core.store.staging import Stage, staging
+from primabench_core.store.staging import publish, staging
 from primabench_core.store.writing import Layout, Progress, make_private, private_root, write_entry
 from primabench_core.store.zarr_io import open_lazy
 
@@ -182,12 +182,8 @@ def prepare(task: str, key: str, store: str | Path | None = None, *, layout: Lay
             splits = function(reader)
             splits = _in_memory(splits) if isinstance(splits, Splits) else splits
         _check(splits, task_spec, what, owner)
-        prefix = f".staging-{folder.name}-"
-        with (
-            staging(place.version(spec.dataset), prefix) as public,
-            staging(place.private(spec.dataset), prefix) as hidden,
-        ):
-            return _store(splits, spec, task_spec, owner, reader.manifest, place, public, hidden, layout or Layout())
+        _store_answers(splits, spec, place, layout or Layout())
+        return _store_splits(splits, spec, task_spec, owner, reader.manifest, place, layout or Layout())
 
 
 def find_preparer(task: str, key: str) -> tuple[PreparerSpec, str]:
@@ -298,47 +294,55 @@ def _all_missing(value: Any) -> bool:
     return found.dtype.kind == "f" and bool(np.isnan(found).all())
 
 
-def _store(
+def _store_answers(splits: Splits, spec: PreparerSpec, place: Store, layout: Layout) -> None:
+    """Write the private half. It goes first: only the public manifest makes splits count."""
+    folder, name = place.private(spec.dataset), prepared_name(spec.task, spec.version)
+    columns = _known(splits, splits.solution)
+    answers = Artifact(view=SOLUTION_VIEW, name="solution", data=splits.solution, columns=columns)
+    with named("write", folder, private=True):
+        if not folder.exists():
+            make_private(folder)
+        with staging(folder, f".staging-{name}-", private=True) as stage:
+            half = stage.result / "half"
+            make_private(half)
+            entry = write_entry(half, answers, layout, "solution.zarr")
+            root = private_root([entry]).hex()
+            sealed = PrivateManifest(format=FORMAT, dataset=spec.dataset, root=root, artifacts=(entry,))
+            write_manifest(sealed, half / MANIFEST)
+            if (folder / name).exists():  # a process died before it wrote the public half
+                shutil.rmtree(folder / name)
+            publish(half, folder / name, private=True)
+
+
+def _store_splits(
     splits: Splits,
     spec: PreparerSpec,
     task: TaskSpec,
     owner: str,
     dataset: Manifest,
     place: Store,
-    public: Stage,
-    hidden: Stage,
     layout: Layout,
 ) -> PreparedManifest:
-    """Write both halves; the public manifest appears last and makes the splits count."""
-    make_private(hidden.result / "half")
-    answers = Artifact(
-        view=SOLUTION_VIEW, name="solution", data=splits.solution, columns=_known(splits, splits.solution)
-    )
-    entry = write_entry(hidden.result / "half", answers, layout, "solution.zarr")
-    sealed = PrivateManifest(format=FORMAT, dataset=spec.dataset, root=private_root([entry]).hex(), artifacts=(entry,))
-    write_manifest(sealed, hidden.result / "half" / MANIFEST)
-    entries = []
-    for split, data in (("train", splits.train), ("test", splits.test)):
-        if data is not None:
-            part = Artifact(view="split", split=split, data=data, columns=_known(splits, data))
-            entries.append(write_entry(public.result, part, layout, f"{split}/data.zarr"))
-    manifest = PreparedManifest(
-        format=FORMAT,
-        dataset=spec.dataset,
-        content_hash=dataset.content_hash,
-        task=spec.task,
-        preparer_version=spec.version,
-        distribution=owner,
-        unsupervised=not task.supervised,
-        artifacts=tuple(entries),
-    )
-    write_manifest(manifest, public.result / MANIFEST)
+    """Write the public half, its manifest last."""
     name = prepared_name(spec.task, spec.version)
-    left_over = place.private(spec.dataset) / name
-    if left_over.exists():  # a process died between the two renames
-        shutil.rmtree(left_over)
-    Stage(hidden.result / "half", hidden.work).publish(left_over, private=True)
-    public.publish(place.version(spec.dataset) / name)
+    with staging(place.version(spec.dataset), f".staging-{name}-") as stage:
+        entries = []
+        for split, data in (("train", splits.train), ("test", splits.test)):
+            if data is not None:
+                part = Artifact(view="split", split=split, data=data, columns=_known(splits, data))
+                entries.append(write_entry(stage.result, part, layout, f"{split}/data.zarr"))
+        manifest = PreparedManifest(
+            format=FORMAT,
+            dataset=spec.dataset,
+            content_hash=dataset.content_hash,
+            task=spec.task,
+            preparer_version=spec.version,
+            distribution=owner,
+            unsupervised=not task.supervised,
+            artifacts=tuple(entries),
+        )
+        write_manifest(manifest, stage.result / MANIFEST)
+        stage.publish(place.version(spec.dataset) / name)
     return manifest
 
 

@@ -23,17 +23,17 @@ class Stage:
     work: Path
     """For anything temporary."""
 
-    def publish(self, target: Path, *, private: bool = False) -> None:
+    def publish(self, target: Path) -> None:
         """See everything through to the disk and give it its final name in one step.
 
         Raises:
             StoreError: the disk refuses.
         """
-        publish(self.result, target, private=private)
+        publish(self.result, target)
 
 
 @contextmanager
-def staging(folder: Path, prefix: str) -> Iterator[Stage]:
+def staging(folder: Path, prefix: str, *, private: bool = False) -> Iterator[Stage]:
     """Make a stage in ``folder``; it is removed at the end, whatever happened.
 
     The caller holds the lock of the target, so a stage that is there already was left by a process that died: it is
@@ -42,14 +42,14 @@ def staging(folder: Path, prefix: str) -> Iterator[Stage]:
     Raises:
         StoreError: the folder cannot be written to.
     """
-    with named("write to", folder):
+    with named("write to", folder, private=private):
         folder.mkdir(parents=True, exist_ok=True)
         for stale in folder.glob(f"{prefix}*"):
             shutil.rmtree(stale)
         base = folder / f"{prefix}{secrets.token_hex(8)}"
         base.mkdir(mode=0o700)  # may hold answers until they are in their own folder
     try:
-        with named("write to", folder):
+        with named("write to", folder, private=private):
             (base / "result").mkdir()
             (base / "work").mkdir()
             yield Stage(base / "result", base / "work")

@@ -120,7 +120,7 @@ def _parts(place: Store, key: str, manifest: Manifest, checks: list[Check]) -> I
     for entry in manifest.artifacts:
         yield _Part(entry.path, version, entry, False)
     if manifest.solution_root:
-        yield from _sealed(private, checks)
+        yield from _sealed("private part", private, checks)
     for folder in sorted(p.parent for p in version.glob(f"*-p*/{MANIFEST}")):
         try:
             splits = read_manifest(PreparedManifest, folder / MANIFEST)
@@ -129,19 +129,19 @@ def _parts(place: Store, key: str, manifest: Manifest, checks: list[Check]) -> I
             continue
         for entry in splits.artifacts:
             yield _Part(f"{folder.name}/{entry.path}", folder, entry, False)
-        yield from _sealed(private / folder.name, checks)
+        yield from _sealed(f"private part of {folder.name}", private / folder.name, checks)
 
 
-def _sealed(folder: Path, checks: list[Check]) -> Iterator[_Part]:
+def _sealed(label: str, folder: Path, checks: list[Check]) -> Iterator[_Part]:
     try:
         sealed = read_manifest(PrivateManifest, folder / MANIFEST, private=True)
     except StoreError as error:
-        checks.append(Check("private manifest", "failed", error.message))
+        checks.append(Check(f"manifest {label}", "failed", error.message))
         return
-    for entry in sealed.artifacts:
-        yield _Part(PRIVATE, folder, entry, True)
+    for number, entry in enumerate(sealed.artifacts, 1):
+        yield _Part(f"{label}, {number} of {len(sealed.artifacts)}", folder, entry, True)
     agrees = private_root(sealed.artifacts).hex() == sealed.root
-    checks.append(_judge("private manifest", agrees, "its root does not follow from its entries"))
+    checks.append(_judge(f"manifest {label}", agrees, "its root does not follow from its entries"))
 
 
 def _judge(name: str, agrees: bool, fault: str) -> Check:

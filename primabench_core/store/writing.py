@@ -65,7 +65,8 @@ def write_all(
     hidden: list[ArtifactEntry] = []
     private = folder / PRIVATE
     if any(artifact.is_private for artifact in artifacts):
-        make_private(private)
+        with named("write", private, private=True):
+            make_private(private)
     for done, artifact in enumerate(sorted(artifacts, key=lambda a: a.path)):
         if progress:
             shown = "the private part" if artifact.is_private else artifact.path
@@ -78,10 +79,10 @@ def write_all(
         return public, None
     root = private_root(hidden)
     salt = salt_of(sources) or secrets.token_bytes(32)
-    (private / SALT).write_bytes(salt)
-    write_manifest(
-        PrivateManifest(format=FORMAT, dataset=key, root=root.hex(), artifacts=tuple(hidden)), private / MANIFEST
-    )
+    sealed = PrivateManifest(format=FORMAT, dataset=key, root=root.hex(), artifacts=tuple(hidden))
+    with named("write", private, private=True):
+        (private / SALT).write_bytes(salt)
+        write_manifest(sealed, private / MANIFEST)
     return public, salted_root(salt, root)
 
 

@@ -90,6 +90,7 @@ def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Toy]:
     import toy_plugin
 
     yield Toy(toy_plugin, site, tmp_path / "store", toy_plugin.KEY)
-    sys.modules.pop("toy_plugin", None)
+    for name in ("toy_plugin", "toy_data"):
+        sys.modules.pop(name, None)
     monkeypatch.undo()
     names.refresh()

@@ -168,6 +168,7 @@ def test_no_fault_of_the_private_part_shows_place_or_value(built, damage):
     assert not report.passed
     assert built.module.CANARY not in repr(report)
     assert str(built.version / "private") not in repr(report)
+    assert ".zarr/" not in report.first_bad
 
 
 def test_an_unreadable_private_part_shows_no_place(built, monkeypatch):
@@ -416,5 +417,36 @@ def test_a_dataset_without_private_parts_has_no_salt(toy, monkeypatch):
     toy.module.build = lambda context: [evolve(a, private=False) for a in real(context) if a.view == "censored"]
     toy.build()
     assert solution_salt(toy.key, toy.store) == b""
+    assert not (toy.version / "private").exists()
     assert dataset_manifest(toy.key, toy.store).solution_root == ""
     assert verify_dataset(toy.key, toy.store).passed
+
+
+def test_splits_of_a_dataset_without_private_parts_have_a_private_folder_of_their_own(toy):
+    real = toy.module.build
+    toy.module.build = lambda context: [evolve(real(context)[0], view="open", private=False)]
+    toy.module.prepare = lambda data: Splits(
+        train=None,
+        test=pb.EvalData({"depth": data.artifact("open")["depth"]}, ids=data.artifact("open").ids),
+        solution=pb.EvalData({"label": data.artifact("open")["label"]}, ids=data.artifact("open").ids),
+    )
+    toy.build()
+    assert (toy.version / "private").stat().st_mode & 0o777 == 0o700
+    assert open_solution("toy", toy.key, toy.store).n == 10
+    assert verify_dataset(toy.key, toy.store).passed
+
+
+def test_a_full_disk_while_splits_are_made_leaves_none_and_shows_no_private_place(built, monkeypatch):
+    shutil.rmtree(built.version / "toy-p1")
+    shutil.rmtree(built.version / "private" / "toy-p1")
+
+    def publish(*args, **options):
+        raise OSError(28, "No space left on device", str(built.version / "private"))
+
+    monkeypatch.setattr("primabench_core.store.prepare.publish", publish)
+    with pytest.raises(StoreError, match="larger disk") as caught:
+        fetch_data("toy")
+    assert "private/" not in _shown(caught.value)
+    assert str(built.version) not in _shown(caught.value)
+    assert not list(built.version.rglob(".staging*"))
+    assert not (built.version / "toy-p1").exists()
