@@ -17,7 +17,7 @@ _HOMES = {
     "EvalData": "contract.evaldata",
     "EvalResult": "result.eval_result",
     "MetricResult": "result.metric_result",
-    "compare": "result.compare",
+    "compare": "evaluation.compare",
     "fetch_data": "store.access",
     "fetch_test": "store.access",
     "load": "store.access",
@@ -71,11 +71,11 @@ if TYPE_CHECKING:
     from primabench_core.errors import UsageError as UsageError
     from primabench_core.errors import VersionExistsError as VersionExistsError
     from primabench_core.evaluation import foreign as foreign
+    from primabench_core.evaluation.compare import compare as compare
     from primabench_core.evaluation.evaluation import Evaluation as Evaluation
     from primabench_core.evaluation.oneshot import evaluate as evaluate
     from primabench_core.evaluation.oneshot import score as score
     from primabench_core.evaluation.oneshot import stream as stream
-    from primabench_core.result.compare import compare as compare
     from primabench_core.result.eval_result import EvalResult as EvalResult
     from primabench_core.result.metric_result import MetricResult as MetricResult
     from primabench_core.store.access import fetch_data as fetch_data

@@ -133,18 +133,37 @@ def bootstrap(jobs: Sequence[Job], seed: int, *, level: float = 0.95, draws: int
         level: Nominal coverage.
         draws: How many resamples.
     """
-    found: list[Interval | None] = [None] * len(jobs)
+    values, errors = resample(jobs, seed, draws)
+    return [
+        Interval.absent("fewer than two independent units", unit=job.population.unit, level=level)
+        if job.population.n_units < 2
+        else _percentiles(values[i], errors.get(i, ""), job.population, level, draws)
+        for i, job in enumerate(jobs)
+    ]
+
+
+def resample(jobs: Sequence[Job], seed: int, draws: int = DRAWS) -> tuple[NDArray[np.float64], dict[int, str]]:
+    """Values of metrics on resamples; equal for equal data whatever else is asked, so that two models are paired.
+
+    Args:
+        jobs: Metrics with a defined value. Those with fewer than two independent units are left out.
+        seed: See :func:`draw_seed`.
+        draws: How many resamples.
+
+    Returns:
+        (jobs, draws) float64 with NaN where a metric is undefined, and what a job raised, by its place.
+    """
+    values = np.full((len(jobs), draws), np.nan)
+    errors: dict[int, str] = {}
     sets: dict[tuple[int, int], list[int]] = {}
     for i, job in enumerate(jobs):
-        if job.population.n_units < 2:
-            found[i] = Interval.absent("fewer than two independent units", unit=job.population.unit, level=level)
-        else:
+        if job.population.n_units >= 2:
             sets.setdefault((id(job.population), id(job.rows)), []).append(i)
     for members in sets.values():
-        values, errors = _resample([jobs[i] for i in members], seed, draws)
-        for row, i in enumerate(members):
-            found[i] = _percentiles(values[row], errors.get(row, ""), jobs[i].population, level, draws)
-    return [interval for interval in found if interval is not None]
+        found, raised = _resample([jobs[i] for i in members], seed, draws)
+        values[members] = found
+        errors.update({members[row]: text for row, text in raised.items()})
+    return values, errors
 
 
 def _percentiles(values: NDArray[np.float64], error: str, source: Population, level: float, draws: int) -> Interval:

@@ -59,6 +59,20 @@ class Pair:
         return functions[self.test](**self.arguments)
 
 
+@frozen
+class Tested:
+    """The paired test of one metric, run already."""
+
+    metric: str
+    """Key of the metric in both results."""
+    test: Test
+    finding: Finding
+
+    def run(self) -> Finding:
+        """The finding."""
+        return self.finding
+
+
 @frozen(kw_only=True)
 class Difference:
     """One metric of both models, and what its test says."""
@@ -137,8 +151,11 @@ class Comparison:
             table.add_column(Text(name, overflow="ellipsis"), justify="right")
         table.add_column("verdict", overflow="fold")
         for d in self.differences:
-            cells = [numeral(d.a), numeral(d.b), numeral(d.difference), _p(d.p), _p(d.adjusted), self.verdict(d)]
-            table.add_row(*(Text(cell) for cell in (d.metric, *cells)))
+            difference = numeral(d.difference, digits=3)
+            if d.low is not None and d.high is not None:
+                difference += f"\n[{numeral(d.low, digits=3)}, {numeral(d.high, digits=3)}]"
+            cells = [numeral(d.a, digits=3), numeral(d.b, digits=3), difference, _p(d.p), _p(d.adjusted)]
+            table.add_row(*(Text(cell) for cell in (d.metric, *cells, self.verdict(d))))
         return table
 
 
@@ -146,7 +163,8 @@ def compare(
     a: EvalResult,
     b: EvalResult,
     *,
-    pairs: Iterable[Pair] = (),
+    pairs: Iterable[Pair | Tested] = (),
+    metrics: Iterable[str] | None = None,
     correction: Literal["holm", "benjamini_hochberg"] = "holm",
     level: float = 0.95,
 ) -> Comparison:
@@ -157,6 +175,7 @@ def compare(
         b: Result of the second, on the same truth.
         pairs: What the paired tests need, for the metrics that are to be tested. A result file holds no predictions:
             without a pair a metric has a difference and no p.
+        metrics: Keys of the metrics to compare; by default all that both results hold.
         correction: ``holm`` (no false find in the table) or ``benjamini_hochberg`` (few false finds).
         level: Confidence level of the verdicts.
 
@@ -181,7 +200,8 @@ def compare(
     tests = {pair.metric: pair for pair in pairs}
     for name in tests:
         a[name], b[name]  # an unknown name raises with a suggestion
-    rows = [_difference(key, a[key], b[key], tests.get(key), _why(a, b)) for key in a.keys() if key in b]  # noqa: SIM118
+    wanted = [key for key in a.keys() if key in b] if metrics is None else list(metrics)  # noqa: SIM118
+    rows = [_difference(key, a[key], b[key], tests.get(key), _why(a, b)) for key in wanted]
     adjust = {"holm": statistics.holm, "benjamini_hochberg": statistics.benjamini_hochberg}.get(correction)
     if adjust is None:
         raise UsageError(f"correction: expected 'holm' or 'benjamini_hochberg', found {correction!r}")
@@ -216,7 +236,7 @@ def _why(a: EvalResult, b: EvalResult) -> str:
     return "needs the predictions"
 
 
-def _difference(key: str, a: MetricResult, b: MetricResult, pair: Pair | None, why: str) -> Difference:
+def _difference(key: str, a: MetricResult, b: MetricResult, pair: Pair | Tested | None, why: str) -> Difference:
     value = None if a.value is None or b.value is None else a.value - b.value
     row = Difference(metric=key, direction=a.direction, a=a.value, b=b.value, difference=value, reason=why)
     if value is None:

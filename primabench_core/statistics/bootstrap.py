@@ -122,8 +122,23 @@ def paired_bootstrap(
         one, two = _number(statistic_a(at)), _number(statistic_b(at))
         if one is not None and two is not None:
             differences.append(one - two)
-    kept = np.array(differences)
-    values = {"a": a, "b": b, "difference": a - b, **_summary(kept, draws, plan.n_groups, level)}
+    return difference_finding(a, b, np.array(differences), draws=draws, groups=plan.n_groups, level=level)
+
+
+def difference_finding(
+    a: float, b: float, kept: NDArray[np.float64], *, draws: int, groups: int, level: float
+) -> Finding:
+    """What the paired draws say: :func:`paired_bootstrap` without the drawing.
+
+    Args:
+        a: First statistic on all rows.
+        b: Second statistic on all rows.
+        kept: a - b on each draw on which both are defined.
+        draws: Draws that were made.
+        groups: Independent units drawn from.
+        level: Nominal coverage.
+    """
+    values = {"a": a, "b": b, "difference": a - b, **_summary(kept, draws, groups, level)}
     if values["low"] is None:
         return Finding.undefined("paired_bootstrap", "too_few_items", str(values.pop("reason")), **values)
     if not kept.any():

@@ -1,0 +1,173 @@
+"""``pb.compare``: two models on the same units, from their results and predictions, or from predictions alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal
+
+from primabench_core.errors import UsageError
+from primabench_core.evaluation.evaluation import Evaluation
+from primabench_core.evaluation.paired import Placed, paired_tests
+from primabench_core.result.compare import Comparison
+from primabench_core.result.compare import compare as tabulate
+from primabench_core.result.eval_result import EvalResult
+
+if TYPE_CHECKING:
+    from primabench_core.evaluation.request import Metrics
+
+DRAWS = 2000
+
+
+def compare(
+    a: Any,
+    b: Any,
+    *,
+    predictions: tuple[Any, Any] | None = None,
+    task: str | None = None,
+    dataset: str | None = None,
+    truth: Any = None,
+    metrics: Iterable[str] | None = None,
+    names: tuple[str, str] = ("a", "b"),
+    correction: Literal["holm", "benjamini_hochberg"] = "holm",
+    level: float = 0.95,
+    draws: int = DRAWS,
+    seed: int = 0,
+    store: str | None = None,
+) -> Comparison:
+    """Say which differences of two models are real, on the same units.
+
+    Each metric is tested as it declares: paired bootstrap, DeLong, McNemar or Wilcoxon; p-values are corrected over
+    the table. Where the dataset names an independent unit (donors), those units are resampled.
+
+    Args:
+        a: Result of the first model (an EvalResult or its file), or its predictions.
+        b: Likewise of the second, on the same truth.
+        predictions: With results: the predictions of both. A result file holds none; without them there are
+            differences and no tests.
+        task: With predictions: the task that they are of.
+        dataset: ``publication/slug@version``; by default the task's own.
+        truth: A truth of your own instead of a task.
+        metrics: Names of the metrics; by default those of the results, or the task's panel.
+        names: Of the two models, with predictions; results carry theirs.
+        correction: ``holm`` (no false find in the table) or ``benjamini_hochberg`` (few false finds).
+        level: Confidence level of intervals and verdicts.
+        draws: Resamples of the paired bootstrap.
+        seed: Of the resamples.
+        store: Store to read the dataset from; by default ``PRIMABENCH_STORE``.
+
+    Returns:
+        One row a metric; ``compare(…)["mcc"].p``; prints as a table with rich.
+
+    Raises:
+        UsageError: the results are of different data or definitions, or the predictions are not those of the results.
+
+    Example:
+        >>> y, good, poor = [0, 1] * 20, [0, 1] * 20, [0] * 40
+        >>> found = compare(
+        ...     {"label": good}, {"label": poor}, truth={"label": y}, metrics=["accuracy"]
+        ... )  # doctest: +SKIP
+        >>> found["accuracy"].better(0.95)  # doctest: +SKIP
+        'a'
+    """
+    about: dict[str, Any] = {"correction": correction, "level": level}
+    options: dict[str, Any] = {"seed": seed, "store": store}
+    if isinstance(a, str | PathLike | EvalResult) or isinstance(b, str | PathLike | EvalResult):
+        results = _loaded(a), _loaded(b)
+        chosen = _shared(*results) if metrics is None else list(metrics)
+        if predictions is None:
+            return tabulate(*results, metrics=chosen, **about)
+        tabulate(*results, metrics=chosen, **about)  # what cannot be compared is refused before it is computed
+        # all of them, so that the predictions may carry every field that was scored
+        named = [k for k in _shared(*results) if _is_named(results[0], k)]
+        placed = [_placed_again(r, p, named, truth, options) for r, p in zip(results, predictions, strict=True)]
+        places = {key: i for i, key in enumerate(named) if key in chosen}
+    else:
+        if (task is None) == (truth is None):
+            raise UsageError(
+                "Predictions are compared over a task, or over a truth of your own: give task= or truth=.",
+                remedy="primabench list tasks",
+            )
+        made = [_evaluated(p, n, task, dataset, truth, metrics, options) for p, n in zip((a, b), names, strict=True)]
+        results, placed = (made[0][0], made[1][0]), [made[0][1], made[1][1]]
+        chosen = list(results[0].keys())
+        # an aggregate comes last and has no plan: it follows from the others
+        places = {key: i for i, key in enumerate(chosen[: len(placed[0].plans)])}
+    if placed[0].fingerprint == placed[1].fingerprint or not places:
+        return tabulate(*results, metrics=chosen, **about)
+    first = results[0]
+    data = first.dataset_hash or first.truth_sha256
+    tests = paired_tests(
+        places, placed[0], placed[1], task=first.task, data=data, unit=first.unit, level=level, draws=draws, seed=seed
+    )
+    return tabulate(*results, pairs=tests, metrics=chosen, **about)
+
+
+def _loaded(result: Any) -> EvalResult:
+    if isinstance(result, str | PathLike):
+        return EvalResult.load(result)  # type: ignore[arg-type]
+    if not isinstance(result, EvalResult):
+        raise UsageError(f"Compare two results, or two predictions; got a result and a {type(result).__name__}.")
+    return result
+
+
+def _shared(a: EvalResult, b: EvalResult) -> list[str]:
+    return [key for key in a.keys() if key in b]  # noqa: SIM118  (iterating a result gives values)
+
+
+def _is_named(result: EvalResult, key: str) -> bool:
+    """Whether the registry can compute the metric again: no aggregate, and none of another library."""
+    return bool(result[key].distribution) and not result[key].foreign
+
+
+def _evaluated(
+    predictions: Any,
+    name: str,
+    task: str | None,
+    dataset: str | None,
+    truth: Any,
+    metrics: Metrics | None,
+    options: Mapping[str, Any],
+) -> tuple[EvalResult, Placed]:
+    labels = {"model_name": name}
+    run = Evaluation(task, dataset=dataset, metrics=metrics, truth=truth, labels=labels, **options)
+    run.update(predictions=predictions)
+    result = run.compute()
+    if result.coverage < 1 and run._request.fill is None:
+        raise _gaps(name)
+    return result, Placed.of(run)
+
+
+def _placed_again(
+    result: EvalResult, predictions: Any, keys: list[str], truth: Any, options: Mapping[str, Any]
+) -> Placed:
+    """Predictions of a result, placed over the truth that it was computed on."""
+    if result.task == "" and truth is None:
+        raise UsageError(
+            "These results were computed on a truth of your own, which they do not hold.", remedy="pass truth="
+        )
+    metrics = [(result[k].name, dict(result[k].params)) for k in keys]
+    if not metrics:
+        raise UsageError("None of these metrics can be computed again by name.")
+    where = {"task": result.task, "dataset": result.dataset} if result.task else {"truth": truth}
+    run = Evaluation(metrics=metrics, **where, **options)
+    if run.truth.sha256 != result.truth_sha256:
+        raise UsageError(
+            f"{result.model}: the truth at hand is not the one of the result.",
+            remedy=f"primabench verify --dataset {result.dataset}" if result.dataset else "",
+        )
+    run.update(predictions=predictions)
+    if run.n_seen < run.truth.n and run._request.fill is None:
+        raise _gaps(result.model)
+    placed = Placed.of(run)
+    if result.predictions_sha256 and placed.fingerprint != result.predictions_sha256:
+        raise UsageError(
+            f"{result.model}: these are not the predictions that the result was computed from "
+            f"({placed.fingerprint[:16]}… given, {result.predictions_sha256[:16]}… scored).",
+            remedy="give the predictions in the order of the results",
+        )
+    return placed
+
+
+def _gaps(name: str) -> UsageError:
+    return UsageError(f"{name}: a paired test needs a prediction for every unit.", remedy="predict the missing units")
