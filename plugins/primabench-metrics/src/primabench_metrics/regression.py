@@ -179,12 +179,10 @@ def aafe(state: Rows) -> Outcome:
         ContractError: A value is not positive.
     """
     predicted, true = (side.astype(np.float64) for side in pair(state))
-    bad = [int(np.count_nonzero(side <= 0)) for side in (predicted, true)]
-    if any(bad):
-        found = " and ".join(
-            f"{k} not positive in the {side}" for k, side in zip(bad, ("prediction", "truth"), strict=True) if k
-        )
-        raise ContractError([Violation("value", "positive numbers", found, remedy="A fold needs a ratio.")])
+    for side, numbers in (("prediction", predicted), ("truth", true)):
+        bad = int(np.count_nonzero(numbers <= 0))
+        if bad:
+            raise ContractError([Violation("value", "positive numbers", "others", count=bad)], what=f"The {side}")
     if not predicted.size:
         return Outcome.undefined("too_few_items", "there are no numbers", n=0)
     folds = np.abs(np.log10(predicted) - np.log10(true))

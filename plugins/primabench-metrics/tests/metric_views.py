@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+import importlib
+import pkgutil
 from typing import Any
 
 import numpy as np
+import primabench_metrics.specs
+from hypothesis import settings
 
-from primabench_core.spec import Outcome
+from primabench_core.spec import MetricSpec, Outcome
 from primabench_core.state.counts import Counts
 from primabench_core.state.rows import Labels, Rows
+
+PREFIX = "primabench_metrics.specs."
+DECLARED = {
+    spec.name: (module.name, spec)
+    for module in pkgutil.iter_modules(primabench_metrics.specs.__path__)
+    for spec in vars(importlib.import_module(PREFIX + module.name)).values()
+    if isinstance(spec, MetricSpec)
+}
+"""Every metric of this distribution by name: the module that declares it, and the spec."""
+
+laws = settings(deadline=None, max_examples=50, derandomize=True)
+"""A slow machine is no failure, and a failure must come back on the next run."""
+
+LABEL_FIELDS = {"label", "cluster", "role", "fold", "group"}
 
 
 def labels(values: Any, classes: tuple[Any, ...] | None = None, *, extend: bool = False) -> Labels:
@@ -28,11 +46,10 @@ def counts(truth: Any, predicted: Any, *, open_vocabulary: bool = False, classes
 
 
 def rows(prediction: dict[str, Any], truth: dict[str, Any], *, classes: Any = None, genes: Any = None) -> Rows:
-    """``label``, ``cluster``, ``batch``, ``role``, ``fold`` and ``group`` are label fields, others are numbers."""
-    named = {"label", "cluster", "batch", "role", "fold", "group"}
+    """Label fields become codes, others float64 unless they are float32."""
 
     def column(name: str, value: Any) -> Any:
-        if name in named:
+        if name in LABEL_FIELDS:
             return labels(value, classes if name == "label" else None)
         array = np.asarray(value)
         return array if array.dtype == np.float32 else array.astype(np.float64)
@@ -54,3 +71,9 @@ def value(result: float | Outcome) -> float:
     out = outcome(result)
     assert out.value is not None, (out.reason, out.detail)
     return out.value
+
+
+def reason(result: float | Outcome) -> str:
+    out = outcome(result)
+    assert out.value is None, out.value
+    return out.reason
