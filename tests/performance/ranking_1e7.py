@@ -1,8 +1,8 @@
 """AUROC and average precision of 1e7 float32 scores beside torchmetrics and scikit-learn, on one thread.
 
-Run: ``python tests/performance/ranking_1e7.py [--repeats N] [--rows N]``. All sides run interleaved in one process, from
-arrays in memory to two scores; ours with all checks and both fingerprints. Medians, ratios to the faster peer, and
-peak memory above the inputs (each side in a process of its own) are printed.
+Run: ``python tests/performance/ranking_1e7.py [--repeats N] [--rows N]``. All sides run interleaved in one process,
+from arrays in memory to two scores; ours with all checks and both fingerprints. Medians, ratios to the faster peer,
+and peak memory above the inputs (each side in a process of its own) are printed.
 """
 
 from __future__ import annotations
@@ -115,11 +115,13 @@ def compare(n: int, updates: int, repeats: int) -> None:
     smallest = min(peaks[name] for name in runs if name != "ours")
     print(f"\n{n:,} rows, {updates} update(s), median of {repeats}")
     for name in runs:
-        took = median(times[name])
-        print(f"{name:14s} {took:7.3f} s   peak {peaks[name]:6,d} MiB   auroc {found[name][0]:.12f}  ap {found[name][1]:.12f}")
+        area, precision = found[name]
+        print(f"{name:14s} {median(times[name]):7.3f} s   peak {peaks[name]:6,d} MiB   {area:.12f}  {precision:.12f}")
     mine = median(times["ours"])
-    print(f"time 1/{fastest / mine:.1f} of the faster peer, bar 1/8: {'ok' if mine <= fastest / 8 else 'OVER'}")
-    print(f"memory {peaks['ours'] / smallest:.2f} of the smaller peer, bar 0.50: {'ok' if peaks['ours'] <= smallest / 2 else 'OVER'}")
+    verdict = "ok" if mine <= fastest / 8 else "OVER"
+    print(f"time 1/{fastest / mine:.1f} of the faster peer, bar 1/8: {verdict}")
+    verdict = "ok" if peaks["ours"] <= smallest / 2 else "OVER"
+    print(f"memory {peaks['ours'] / smallest:.2f} of the smaller peer, bar 0.50: {verdict}")
 
 
 def main() -> None:
