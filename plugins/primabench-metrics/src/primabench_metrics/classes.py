@@ -21,9 +21,12 @@ def positive_problem(classes: Sequence[Label] | None, positive: Label) -> Violat
     same_kind = isinstance(positive, str) == isinstance(classes[0], str)
     if same_kind and len(classes) == 1:
         return None
-    shown = ", ".join(repr(c) for c in classes[:5]) + (", …" if len(classes) > 5 else "")
+    kind = "text" if isinstance(classes[0], str) else "integers"
     return Violation(
-        "label", f"the positive class {positive!r} among the classes of the truth", shown, remedy="Name it: positive=…"
+        "label",
+        f"the positive class {positive!r} among the classes of the truth",
+        f"{len(classes)} classes ({kind}) without it",  # not their names: the truth may be private
+        remedy="Name one of them: positive=…",
     )
 
 

@@ -48,7 +48,7 @@ def _by_role(role: Labels) -> tuple[Split, ...]:
     code = {name: place for place, name in enumerate(role.classes)}
     fit, score = (np.flatnonzero(role.codes == code.get(side, -1)) for side in ("fit", "score"))
     if others or not len(fit) or not len(score):
-        found = f"also {others[0]!r}" if others else "one of them alone"
+        found = "other roles, too" if others else "one of them alone"
         raise ContractError([Violation("role", "the roles 'fit' and 'score'", found)], what="The truth")
     return (Split("score", fit, score),)
 
@@ -72,7 +72,7 @@ def _check_groups(group: Labels | None, splits: tuple[Split, ...]) -> None:
                     Violation(
                         "group",
                         "each group on one side of every split",
-                        f"{len(shared)} groups on both sides of {split.name!r}",
+                        f"{len(shared)} on both sides",
                         remedy="Rows of one patient must not teach the probe about themselves.",
                     )
                 ],

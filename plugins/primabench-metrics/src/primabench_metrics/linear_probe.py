@@ -92,15 +92,25 @@ def linear_probe(state: Rows, *, task: str = "", allow_unstratified: bool = Fals
         if "label" in state.truth:
             truth = label_column(state)
             _check_stratified(state, truth, splits, allow_unstratified)
-            found = _classify(points, truth, splits, task)
+            found = _classify(points, truth, _by_content(splits, points, truth.codes), task)
             score = _class_score(found.values, truth)
         else:
             target = _numbers(state)
-            found = _regress(points, target, splits, task)
+            found = _regress(points, target, _by_content(splits, points, target), task)
             score = lambda rows: pearson_of(found.values[rows], target[rows, None])[0]  # noqa: E731
     except _SkippedError as skipped:
         return Outcome.undefined(*skipped.args, values=probe_identity(settings))
     return _outcome(state, splits, found, score, probe_identity(settings))
+
+
+def _by_content(splits: tuple[Split, ...], points: Floats, answers: NDArray[Any]) -> tuple[Split, ...]:
+    """The splits with fitted rows ordered by what they hold, so that inner folds do not follow the order of the items.
+
+    Rows that are equal in embedding and answer can stand for each other.
+    """
+    content = np.ascontiguousarray(np.column_stack([points, answers]) + 0.0)  # -0.0 and 0.0 are one number
+    keys = content.view(f"V{content.shape[1] * content.itemsize}").ravel()
+    return tuple(Split(s.name, s.fit[np.argsort(keys[s.fit], kind="stable")], s.score) for s in splits)
 
 
 def _outcome(

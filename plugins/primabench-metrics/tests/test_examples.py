@@ -1,0 +1,18 @@
+"""The examples in docstrings run."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+
+import pytest
+
+import primabench_metrics
+
+MODULES = [m.name for m in pkgutil.walk_packages(primabench_metrics.__path__, "primabench_metrics.")]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_examples(name):
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
