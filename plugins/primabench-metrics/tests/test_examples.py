@@ -6,9 +6,8 @@ import doctest
 import importlib
 import pkgutil
 
-import pytest
-
 import primabench_metrics
+import pytest
 
 MODULES = [m.name for m in pkgutil.walk_packages(primabench_metrics.__path__, "primabench_metrics.")]
 
