@@ -206,7 +206,8 @@ def _choose_strength(points: Floats, codes: Ints, classes: int, seed: str) -> fl
     smallest = int(np.bincount(codes, minlength=classes).min())
     if classes < 2 or smallest < 2:
         raise _SkippedError("too_few_items", "a class has fewer than two rows to fit on: no inner cross-validation")
-    folds = _inner_folds([np.flatnonzero(codes == c) for c in range(classes)], min(INNER_FOLDS, smallest), seed)
+    strata = sorted((np.flatnonzero(codes == c) for c in range(classes)), key=lambda rows: int(rows[0]))
+    folds = _inner_folds(strata, min(INNER_FOLDS, smallest), seed)  # in an order that the names of classes do not make
     scores = np.zeros(len(STRENGTHS))
     for held in folds:
         fitted = np.setdiff1d(np.arange(len(codes)), held)
