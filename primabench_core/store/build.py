@@ -120,29 +120,43 @@ def build_dataset(
 
     spec: RecipeSpec = registry.load("recipe", key)
     card: DatasetSpec = registry.load("dataset", spec.dataset)
-    distribution, version = registry.distribution_of("recipe", key)
     place = Store.at(store)
-    target = place.version(spec.dataset)
     with exclusive(place.lock(spec.dataset)):
-        if target.exists():
+        if place.version(spec.dataset).exists():
             if exist_ok and place.has(spec.dataset):
                 return read_manifest(Manifest, place.manifest(spec.dataset))
             raise _refusal(place, spec.dataset)
-        packages = source_files.check_requirements(spec, distribution)
-        function = registry.resolve(spec.build, owner=distribution)
-        with staging(place.dataset(spec.dataset), place.staging_prefix(spec.dataset)) as stage:
-            context = BuildContext(spec, stage.work, {name: Path(path) for name, path in (sources or {}).items()})
-            _say(progress, "running the recipe", 0, 1)
-            artifacts = _run(function, context, distribution)
-            records = context.records()
-            recipe = source_files.recipe_record(spec, distribution, version, packages)
-            public, solution = write_all(stage.result, spec.dataset, artifacts, records, layout or Layout(), progress)
-            manifest = _manifest(card, spec, recipe, records, public, solution)
-            _compare(card, manifest)
-            write_manifest(manifest, stage.result / MANIFEST)
-            stage.publish(target)
+        manifest = _build(place, spec, card, sources or {}, layout or Layout(), progress)
     for task, failure in prepare_all(spec.dataset, store=place.root, progress=progress).items():
         _log.warning("%s is built, but task %s cannot use it: %s", spec.dataset, task, failure)
+    return manifest
+
+
+def _build(
+    place: Store,
+    spec: RecipeSpec,
+    card: DatasetSpec,
+    given: Mapping[str, str | os.PathLike[str]],
+    layout: Layout,
+    progress: Progress | None,
+) -> Manifest:
+    """Stage, fill, compare, publish; the caller holds the lock and has seen that the version is not there."""
+    from primabench_core.discovery import registry
+
+    distribution, version = registry.distribution_of("recipe", spec.dataset)
+    packages = source_files.check_requirements(spec, distribution)
+    function = registry.resolve(spec.build, owner=distribution)
+    with staging(place.dataset(spec.dataset), place.staging_prefix(spec.dataset)) as stage:
+        context = BuildContext(spec, stage.work, {name: Path(path) for name, path in given.items()})
+        _say(progress, "running the recipe", 0, 1)
+        artifacts = _run(function, context, distribution)
+        records = context.records()
+        recipe = source_files.recipe_record(spec, distribution, version, packages)
+        public, solution = write_all(stage.result, spec.dataset, artifacts, records, layout, progress)
+        manifest = _manifest(card, spec, recipe, records, public, solution)
+        _compare(card, manifest)
+        write_manifest(manifest, stage.result / MANIFEST)
+        stage.publish(place.version(spec.dataset))
     return manifest
 
 
