@@ -119,14 +119,15 @@ def build_dataset(
     from primabench_core.store.prepare import prepare_all
 
     spec: RecipeSpec = registry.load("recipe", key)
-    card: DatasetSpec = registry.load("dataset", spec.dataset)
+    card: DatasetSpec = registry.load("dataset", key)  # "distribution:key" names both
+    owner = registry.distribution_of("recipe", key)
     place = Store.at(store)
     with exclusive(place.lock(spec.dataset)):
         if place.version(spec.dataset).exists():
             if exist_ok and place.has(spec.dataset):
                 return read_manifest(Manifest, place.manifest(spec.dataset))
             raise _refusal(place, spec.dataset)
-        manifest = _build(place, spec, card, sources or {}, layout or Layout(), progress)
+        manifest = _build(place, spec, card, owner, sources or {}, layout or Layout(), progress)
     for task, failure in prepare_all(spec.dataset, store=place.root, progress=progress).items():
         _log.warning("%s is built, but task %s cannot use it: %s", spec.dataset, task, failure)
     return manifest
@@ -136,6 +137,7 @@ def _build(
     place: Store,
     spec: RecipeSpec,
     card: DatasetSpec,
+    owner: tuple[str, str],
     given: Mapping[str, str | os.PathLike[str]],
     layout: Layout,
     progress: Progress | None,
@@ -143,7 +145,7 @@ def _build(
     """Stage, fill, compare, publish; the caller holds the lock and has seen that the version is not there."""
     from primabench_core.discovery import registry
 
-    distribution, version = registry.distribution_of("recipe", spec.dataset)
+    distribution, version = owner
     packages = source_files.check_requirements(spec, distribution)
     function = registry.resolve(spec.build, owner=distribution)
     with staging(place.dataset(spec.dataset), place.staging_prefix(spec.dataset)) as stage:

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from attrs import evolve
 
+from primabench_core.discovery import names
 from primabench_core.errors import (
     CorruptDataError,
     MissingDataError,
@@ -339,3 +340,17 @@ def test_a_remote_store_says_that_it_cannot_be_reached(toy):
     toy.store = "gs://bucket/path"
     with pytest.raises(StoreError, match="PRIMABENCH_STORE"):
         toy.build()
+
+
+def test_two_owners_of_one_key_are_told_apart_by_their_distribution(toy):
+    info = toy.site / "toy_fork-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: toy-fork\nVersion: 1.0\n")
+    groups = ("datasets", "recipes")
+    lines = [f"[primabench.{g}]\n{toy.key} = toy_plugin:{g[:-1].upper()}\n" for g in groups]
+    (info / "entry_points.txt").write_text("".join(lines))
+    names.refresh()
+    with pytest.raises(PluginError, match="toy-fork"):
+        toy.build()
+    toy.key = "toy-plugin:" + toy.key
+    assert toy.build().recipe.distribution == "toy-plugin"

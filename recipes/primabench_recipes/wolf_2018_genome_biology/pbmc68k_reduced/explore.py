@@ -35,7 +35,8 @@ def report(path: Path) -> str:
     lines = [
         f"file              {path.name}, {path.stat().st_size:,} bytes",
         f"cells x genes     {expression.shape[0]} x {expression.shape[1]}",
-        f"ids unique        {len(set(cells.ids or ())) == cells.n}; genes unique {len(set(cells.coords['genes'])) == 765}",
+        f"ids unique        {len(set(cells.ids or ())) == cells.n}",
+        f"genes unique      {len(set(cells.coords['genes'])) == expression.shape[1]}",
         f"raw (used)        {_range(expression)}; zeros {np.mean(expression == 0):.0%}; "
         f"three decimals: {bool(np.allclose(expression, np.round(expression, 3), atol=1e-6))}",
         f"X (not used)      {_range(np.asarray(stored.X))}: {_verdict(stored)}",
