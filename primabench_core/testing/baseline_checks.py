@@ -16,30 +16,40 @@ from primabench_core.testing.report import CheckFailure, NotApplicable
 from primabench_core.testing.subjects import BaselineSubject
 
 
-def _predict(subject: BaselineSubject, *, seed: int = 0) -> tuple[EvalData, str]:
-    """Predictions on the synthetic dataset, and its key.
+def _predict(subject: BaselineSubject) -> tuple[EvalData, str]:
+    """Predictions on the synthetic dataset, made once, and its key.
 
     Raises:
         NotApplicable: there are no data, or a library that it requires is absent.
         CheckFailure: it raised, or returned something else.
     """
+    key = subject.bench.task_data(subject.task)
+    return subject.bench.once(("predict", subject.qualified), lambda: _run(subject, key, state=1)), key
+
+
+def _run(subject: BaselineSubject, key: str, *, state: int) -> EvalData:
+    """One run with seed 0, the global generators in a state of their own."""
     spec, task = subject.spec, subject.task
-    key = subject.bench.task_data(task)
     try:
         function = registry.resolve(spec.predict, owner=subject.distribution, requires=spec.requires)
     except MissingPluginError as error:
         raise NotApplicable(error.message) from error
-    if spec.oracle:
-        arguments: tuple[EvalData | None, ...] = (subject.bench.solution(task.name, key),)
-    else:
-        arguments = subject.bench.splits(task.name, key)
+    arguments: tuple[EvalData | None, ...] = (
+        (subject.bench.solution(task.name, key),) if spec.oracle else subject.bench.splits(task.name, key)
+    )
+    saved, saved_numpy = random.getstate(), np.random.get_state()
+    random.seed(state)
+    np.random.seed(state)
     try:
-        found = function(*arguments, seed=seed)
+        found = function(*arguments, seed=0)
     except Exception as error:
         raise CheckFailure(f"it raised {type(error).__name__} on {key}: {error}") from error
+    finally:
+        random.setstate(saved)
+        np.random.set_state(saved_numpy)
     if not isinstance(found, EvalData):
         raise CheckFailure(f"it returned {type(found).__name__}; expected EvalData")
-    return found, key
+    return found
 
 
 def check_runs_on_synthetic_data(subject: BaselineSubject) -> None:
@@ -52,17 +62,8 @@ def check_runs_on_synthetic_data(subject: BaselineSubject) -> None:
 
 def check_repeats_with_its_seed(subject: BaselineSubject) -> None:
     """The same seed gives the same predictions, whatever state the global generators are in."""
-    saved, saved_numpy = random.getstate(), np.random.get_state()
-    try:
-        runs = []
-        for state in (1, 2):
-            random.seed(state)
-            np.random.seed(state)
-            runs.append(_predict(subject, seed=7)[0])
-    finally:
-        random.setstate(saved)
-        np.random.set_state(saved_numpy)
-    if runs[0] != runs[1]:
+    first, key = _predict(subject)
+    if first != _run(subject, key, state=2):
         raise CheckFailure(
             "two runs with one seed differ",
             remedy="make every draw from np.random.default_rng(seed), or by a hash of seed and id",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -26,9 +28,16 @@ class Bench:
     """
 
     def __init__(self, root: Path | None = None) -> None:
-        self._folder = None if root else tempfile.TemporaryDirectory(prefix="primabench-check-")
-        self.root = root or Path(self._folder.name)  # type: ignore[union-attr]
+        self._root = root
         self._memo: dict[Any, Any] = {}
+
+    @property
+    def root(self) -> Path:
+        """The folder, made when it is first needed."""
+        if self._root is None:
+            self._root = Path(tempfile.mkdtemp(prefix="primabench-check-"))
+            weakref.finalize(self, shutil.rmtree, self._root, ignore_errors=True)
+        return self._root
 
     def once(self, key: Any, make: Callable[[], T]) -> T:
         """The value of ``make()``, made once; what it raises is raised again each time."""
