@@ -90,11 +90,11 @@ def _print(report: CheckReport, *, everything: bool) -> None:
     out.print(table)
     for record in report.records:
         if record.status in ("failed", "expected_failure") or everything:
-            out.print(Text(f"{record.status}: {record.id}", style=STYLES[record.status]))
+            out.print(Text(f"{record.status}: {record.id}", style=STYLES[record.status]), soft_wrap=True)
             if record.reason:
-                out.print(Text(f"  {record.reason}"))
+                out.print(Text(f"  {record.reason}"), soft_wrap=True)
             if record.next:
-                out.print(Text(f"  Next: {record.next}"))
+                out.print(Text(f"  Next: {record.next}"), soft_wrap=True)  # whole, so that it can be copied
     expected = report.count("expected_failure")
     out.print(
         Text(

@@ -54,7 +54,6 @@ def fake_distribution(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
     root = tmp_path / "fake-site"
     root.mkdir()
     monkeypatch.syspath_prepend(str(root))
-    written: set[str] = set()
 
     def install(
         name: str,
@@ -68,7 +67,6 @@ def fake_distribution(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
             file = root.joinpath(*module.split(".")).with_suffix(".py")
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(dedent(code), encoding="utf-8")
-            written.add(module.partition(".")[0])
         folder = root / f"{name.replace('-', '_')}-{version}.dist-info"
         folder.mkdir()
         needed = "".join(f"Requires-Dist: {text}\n" for text in requires)
@@ -85,8 +83,9 @@ def fake_distribution(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterat
         return root
 
     yield install
-    for module in [m for m in sys.modules if m.partition(".")[0] in written]:
-        del sys.modules[module]
+    for name, module in list(sys.modules.items()):
+        if str(getattr(module, "__file__", None) or "").startswith(str(root)):
+            del sys.modules[name]
     monkeypatch.undo()
     names.refresh()
 

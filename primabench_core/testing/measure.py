@@ -128,7 +128,7 @@ def state_of(subject: MetricSubject, case: Case) -> tuple[Rows | Counts, dict[st
     evaluation = start(subject, case)
     feed(evaluation, case, range(case.n))
     plan = evaluation._intake.decide()[0]
-    state = Views(evaluation.truth, evaluation._intake.columns()).state(plan)
+    state = Views(evaluation._opened, evaluation._intake.columns()).state(plan)
     return state, dict(plan.metric.params)
 
 
