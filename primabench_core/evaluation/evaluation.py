@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from attrs import frozen
+
 from primabench_core.contract.evaldata import EvalData
 from primabench_core.errors import UsageError
 from primabench_core.evaluation.intake import Intake
@@ -23,6 +25,16 @@ from primabench_core.evaluation.truth import Truth
 
 if TYPE_CHECKING:
     from primabench_core.result.eval_result import EvalResult
+
+
+@frozen
+class TruthSummary:
+    """What may be known of a truth by anybody."""
+
+    n: int
+    """Units."""
+    sha256: str
+    """Fingerprint of the canonical content, salted where the truth is a dataset's."""
 
 
 class Evaluation:
@@ -99,14 +111,18 @@ class Evaluation:
         self._seconds = 0.0
         for metric in self._request.metrics:
             function_of(metric)  # a metric that cannot run is refused here, not after a thousand updates
-        self._intake = Intake(self._request, self.truth)
+        self._intake = Intake(self._request, self._opened)
         _started(self._request)
 
     # -- state -----------------------------------------------------------------------------------------------------
 
     @property
-    def truth(self) -> Truth:
-        """The truth, for the runner alone; it does not print its values."""
+    def truth(self) -> TruthSummary:
+        """How large the truth is and its fingerprint; the answers themselves stay with the runner."""
+        return TruthSummary(self._opened.n, self._opened.sha256)
+
+    @property
+    def _opened(self) -> Truth:
         if self._truth is None:
             self._truth = open_truth(self._request)
         return self._truth
@@ -153,7 +169,7 @@ class Evaluation:
                 raise UsageError(f"merge takes evaluations, got {type(other).__name__}.")
             if self._request != other._request:
                 raise UsageError("These evaluations were asked for different things and cannot be merged.")
-            if not self._request.dataset and self.truth.sha256 != other.truth.sha256:
+            if not self._request.dataset and self._opened.sha256 != other._opened.sha256:
                 raise UsageError("These evaluations are over different truths and cannot be merged.")
         result = object.__new__(Evaluation)
         result._request, result._truth = self._request, self._truth
@@ -163,7 +179,7 @@ class Evaluation:
 
     def reset(self) -> None:
         """Forget all predictions."""
-        self._intake = Intake(self._request, self.truth)
+        self._intake = Intake(self._request, self._opened)
         self._seconds = 0.0
 
     def compute(self, ci: float | None = None) -> EvalResult:
@@ -178,7 +194,7 @@ class Evaluation:
         """
         from primabench_core.evaluation.compute import compute
 
-        return compute(self._request, self.truth, self._intake, ci=ci, update_seconds=self._seconds)
+        return compute(self._request, self._opened, self._intake, ci=ci, update_seconds=self._seconds)
 
     # -- travel ----------------------------------------------------------------------------------------------------
 
@@ -201,7 +217,7 @@ class Evaluation:
         carried = self.__dict__.get("_carried")
         if name != "_intake" or carried is None:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        self._intake = Intake.from_buffers(self._request, self.truth, carried)
+        self._intake = Intake.from_buffers(self._request, self._opened, carried)
         self._carried = None
         return self._intake
 
@@ -214,7 +230,7 @@ class Evaluation:
     def __repr__(self) -> str:
         over = f"task={self._request.task!r}, dataset={self._request.dataset!r}" if self._request.task else "own truth"
         metrics = ", ".join(m.name for m in self._request.metrics)
-        return f"Evaluation({over}, metrics=[{metrics}], seen {self.n_seen:,} of {self.truth.n:,} units)"
+        return f"Evaluation({over}, metrics=[{metrics}], seen {self.n_seen:,} of {self._opened.n:,} units)"
 
 
 def _started(request: Request) -> None:

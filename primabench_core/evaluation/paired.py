@@ -44,7 +44,7 @@ class Placed:
         """What an evaluation has seen; it covers every unit."""
         intake = run._intake
         columns = intake.columns()
-        return cls(intake.decide(), Views(run.truth, columns), intake.fingerprint(columns))
+        return cls(intake.decide(), Views(run._opened, columns), intake.fingerprint(columns))
 
     @property
     def truth(self) -> Truth:

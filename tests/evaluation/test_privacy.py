@@ -60,9 +60,16 @@ def test_another_content_under_the_same_key_is_an_error(solutions):
 def test_nothing_prints_the_solution():
     run = pb.Evaluation("toy_cells")
     run.update(ids=IDS, label=["plain"] * 40)
-    clean(run, run.truth, run._intake, run._request)
+    clean(run, run.truth, run._opened, run._intake, run._request)
     result = run.compute(ci=0.9)
     clean(result, result.to_dict(), result["toy_hits"])
+
+
+def test_no_public_attribute_gives_the_solution():
+    run = pb.Evaluation("toy_cells")
+    public = [getattr(run, name) for name in dir(run) if not name.startswith("_")]
+    clean(*public, pickle.dumps([v for v in public if not callable(v)]))
+    assert run.truth.n == 40
 
 
 def test_no_error_quotes_the_solution():
