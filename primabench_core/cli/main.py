@@ -23,9 +23,12 @@ COMMANDS = {
     "build": "build a dataset into the store with its recipe",
     "fetch": "paths of the train and test data of a task",
     "evaluate": "score a file of predictions, or a baseline",
+    "compare": "say which differences of two models are real",
+    "report": "one page from results: scores, curves, tests, provenance",
     "verify": "check what a result claims, or the bytes of a dataset",
     "check": "conformance checks of a plugin",
     "new": "write a plugin that installs, passes its checks and evaluates",
+    "docs": "reference of metrics, cards, hooks and commands as Markdown",
     "doctor": "state of the installation, plugin by plugin",
 }
 """Every command and its line in the help, in the order of a first visit."""

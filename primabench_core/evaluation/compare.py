@@ -138,10 +138,30 @@ def _evaluated(
     return result, Placed.of(run)
 
 
-def _placed_again(
-    result: EvalResult, predictions: Any, keys: list[str], truth: Any, options: Mapping[str, Any]
+def place(
+    result: EvalResult,
+    predictions: Any,
+    *,
+    keys: Iterable[str] | None = None,
+    truth: Any = None,
+    seed: int = 0,
+    store: str | None = None,
 ) -> Placed:
-    """Predictions of a result, placed over the truth that it was computed on."""
+    """Predictions placed over the truth that a result was computed on; whether they are its own is not asked.
+
+    Args:
+        result: Says which task, dataset and metrics.
+        predictions: Of every unit.
+        keys: Metrics to be read; by default all that have a name in the registry.
+        truth: The truth of a result that is over none of a task.
+        seed: Of resamples.
+        store: Store to read the dataset from.
+
+    Raises:
+        UsageError: the truth is not the one of the result, or units lack a prediction.
+        ContractError: the predictions break the contract.
+    """
+    keys = [k for k in result.keys() if _is_named(result, k)] if keys is None else list(keys)  # noqa: SIM118
     if result.task == "" and truth is None:
         raise UsageError(
             "These results were computed on a truth of your own, which they do not hold.", remedy="pass truth="
@@ -150,7 +170,7 @@ def _placed_again(
     if not metrics:
         raise UsageError("None of these metrics can be computed again by name.")
     where = {"task": result.task, "dataset": result.dataset} if result.task else {"truth": truth}
-    run = Evaluation(metrics=metrics, **where, **options)
+    run = Evaluation(metrics=metrics, seed=seed, store=store, **where)
     if run.truth.sha256 != result.truth_sha256:
         raise UsageError(
             f"{result.model}: the truth at hand is not the one of the result.",
@@ -159,7 +179,13 @@ def _placed_again(
     run.update(predictions=predictions)
     if run.n_seen < run.truth.n and run._request.fill is None:
         raise _gaps(result.model)
-    placed = Placed.of(run)
+    return Placed.of(run)
+
+
+def _placed_again(
+    result: EvalResult, predictions: Any, keys: list[str], truth: Any, options: Mapping[str, Any]
+) -> Placed:
+    placed = place(result, predictions, keys=keys, truth=truth, **options)
     if result.predictions_sha256 and placed.fingerprint != result.predictions_sha256:
         raise UsageError(
             f"{result.model}: these are not the predictions that the result was computed from "

@@ -145,16 +145,18 @@ class Comparison:
             title_justify="left",
             caption_justify="left",
             pad_edge=False,
+            padding=(0, 1, 0, 0),
         )
         table.add_column("metric", overflow="fold")
         for name in (self.a, self.b, "difference", "p", "corrected"):
-            table.add_column(Text(name, overflow="ellipsis"), justify="right")
+            # numbers stay whole; a long name of a model gives way
+            table.add_column(Text(name, overflow="ellipsis"), justify="right", no_wrap=True)
         table.add_column("verdict", overflow="fold")
         for d in self.differences:
             difference = numeral(d.difference, digits=3)
             if d.low is not None and d.high is not None:
                 difference += f"\n[{numeral(d.low, digits=3)}, {numeral(d.high, digits=3)}]"
-            cells = [numeral(d.a, digits=3), numeral(d.b, digits=3), difference, _p(d.p), _p(d.adjusted)]
+            cells = [numeral(d.a, digits=3), numeral(d.b, digits=3), difference, p_text(d.p), p_text(d.adjusted)]
             table.add_row(*(Text(cell) for cell in (d.metric, *cells, self.verdict(d))))
         return table
 
@@ -250,7 +252,8 @@ def _difference(key: str, a: MetricResult, b: MetricResult, pair: Pair | Tested 
     return row if row.p is not None else evolve(row, reason=found.detail or found.reason)
 
 
-def _p(value: float | None) -> str:
+def p_text(value: float | None) -> str:
+    """A p-value for a table."""
     if value is None:
         return "–"
     return "<0.0001" if value < 1e-4 else f"{value:.4f}"

@@ -34,7 +34,8 @@ def write_report(
         results: One result or many; those with a label ``baseline`` are drawn as baselines.
         path: The file to write; its folder exists.
         title: Heading of the page.
-        curves: Name of the model to what is drawn of it beyond scores; see :mod:`primabench_core.result.curves`.
+        curves: Name of the model (or ``record_hash`` of its result) to what is drawn of it beyond scores; see
+            :mod:`primabench_core.result.curves`.
         comparisons: Tables of paired tests, from :func:`primabench_core.result.compare.compare`.
         overwrite: Replace a file that is already there.
 

@@ -7,6 +7,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from primabench_core.errors import UsageError
+from primabench_core.result.compare import p_text
 from primabench_core.result.curves import Confusion, Curve
 from primabench_core.result.eval_result import EvalResult
 from primabench_core.result.metric_result import MetricResult
@@ -31,15 +32,16 @@ def render_page(
     from jinja2 import Environment, StrictUndefined
 
     groups = _groups(results)
-    known = {name for names, _ in groups for name in names}
+    known = {name for names, _ in groups for name in names} | {r.record_hash for r in results}
     for name in curves:
         if name not in known:
-            raise UsageError(f"curves name the model {name!r}; the results are of {', '.join(sorted(known))}")
+            models = sorted({name for names, _ in groups for name in names})
+            raise UsageError(f"curves name the model {name!r}; the results are of {', '.join(models)}")
     pen = _Pen()
     sections = [_section(pen, names, members, curves, comparisons) for names, members in groups]
     source = files(__package__).joinpath("page.html.j2").read_text(encoding="utf-8")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(number=numeral, words=lambda name: str(name).replace("_", " "))
+    environment.filters.update(number=numeral, p=p_text, words=lambda name: str(name).replace("_", " "))
     heading = title or (sections[0]["title"] if len(sections) == 1 else "Evaluation report")
     page: str = environment.from_string(source).render(title=heading, sections=sections)
     return page
@@ -98,9 +100,9 @@ def _section(
         "figures": _figures(pen, matrix),
         "parts": _parts(pen, matrix),
         "curves": [
-            {"model": name, "figures": [_drawn(pen, item, name) for item in curves[name]]}
-            for name in names
-            if curves.get(name)
+            {"model": name, "figures": [_drawn(pen, item, name) for item in drawn]}
+            for name, member in zip(names, members, strict=True)
+            if (drawn := curves.get(member.record_hash) or curves.get(name))
         ],
         "comparisons": [c for c in comparisons if (c.task, c.dataset) == (first.task, first.dataset)],
         "provenance": [_provenance(name, m) for name, m in zip(names, members, strict=True)],
