@@ -144,9 +144,10 @@ class Intake:
                     return
                 if was_settled is None or fields.keys() != self._names:
                     self._settle(frozenset(fields), self._without_ids(ids, positions, fields))
-            where, columns = self._read(ids, positions, fields, coords)
-            if rows_of(next(iter(columns.values()))):  # an empty batch has no width that later ones must have
-                self.placed.place(where, columns)
+            where, columns, outside = self._read(ids, positions, fields, coords)
+            self.placed.place(where, columns)
+            if outside:
+                self.outside.update(outside)
         except BaseException:  # whatever stopped the batch, no trace of it stays
             for checker, mark in marks:
                 checker.revert(mark)
@@ -156,8 +157,8 @@ class Intake:
 
     def _read(
         self, ids: Any, positions: Any, fields: Mapping[str, Any], coords: Mapping[str, Any] | None
-    ) -> tuple[Where, dict[str, Any]]:
-        """Positions and canonical columns of a batch; every violation of all fields is raised at once."""
+    ) -> tuple[Where, dict[str, Any], list[str]]:
+        """Positions, canonical columns and ignored ids of a batch; every violation of all fields is raised at once."""
         checker = self.checker
         assert checker is not None
         try:
@@ -168,9 +169,11 @@ class Intake:
         columns, violations = checker.check(fields, n=k, ids=RowNames(self.truth, where, ids, k), coords=coords)
         if violation is not None or violations:
             raise ContractError([v for v in (violation, *violations) if v is not None])
-        if keep is not None:
-            columns = {name: take_rows(column, keep) for name, column in columns.items()}
-        return where, columns
+        if keep is None:
+            return where, columns, []
+        texts = as_ids(ids)
+        outside = [texts[i] for i in np.flatnonzero(~keep)]
+        return where, {name: take_rows(column, keep) for name, column in columns.items()}, outside
 
     def _locate(
         self, ids: Any, positions: Any, fields: Mapping[str, Any]
@@ -191,12 +194,10 @@ class Intake:
             return found, count_of(found), None, None
         if not len(found) or np.minimum.reduce(found) >= 0:
             return found, len(found), None, None
-        texts = as_ids(ids)
         if self.request.contract.outside == "ignore":
             keep = found >= 0
-            self.outside.update(texts[i] for i in np.flatnonzero(~keep))
             return found[keep], len(found), keep, None
-        return found, len(found), None, unknown_ids(texts, found, self.truth.ids)
+        return found, len(found), None, unknown_ids(as_ids(ids), found, self.truth.ids)
 
     def _without_ids(self, ids: Any, positions: Any, fields: Mapping[str, Any]) -> tuple[Violation, ...]:
         """What is wrong with rows that name no place."""

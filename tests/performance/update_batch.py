@@ -59,14 +59,19 @@ def time_ours(make: Callable[[], pb.Evaluation], batches: Sequence[dict[str, Any
     return updated - start, perf_counter() - updated
 
 
-def batches_of(n: int, predicted: Any, ids: list[str], seed: int) -> dict[str, list[dict[str, Any]]]:
+def name_of(i: int) -> str:
+    return f"cell-{i:09d}"
+
+
+def batches_of(n: int, predicted: Any, seed: int) -> dict[str, list[dict[str, Any]]]:
+    """Batches by kind of id. Text ids are objects of the loader's own, as a loader makes them, not the truth's."""
     order = np.random.default_rng(seed).permutation(n)[: BATCH * UPDATES]
     cuts = [order[i : i + BATCH] for i in range(0, len(order), BATCH)]
     runs = [np.arange(i, i + BATCH) for i in range(0, BATCH * UPDATES, BATCH)]
     return {
         "positions, any order": [{"positions": c, "label": predicted[c]} for c in cuts],
-        "text ids, loader's order": [{"ids": ids[r[0] : r[-1] + 1], "label": predicted[r]} for r in runs],
-        "text ids, random order": [{"ids": [ids[i] for i in c.tolist()], "label": predicted[c]} for c in cuts],
+        "text ids, loader's order": [{"ids": [name_of(i) for i in r.tolist()], "label": predicted[r]} for r in runs],
+        "text ids, random order": [{"ids": [name_of(i) for i in c.tolist()], "label": predicted[c]} for c in cuts],
     }
 
 
@@ -75,8 +80,8 @@ def small(repeats: int, kind: str) -> None:
     rng = np.random.default_rng(0)
     truth, guess = rng.integers(0, CLASSES, n), rng.integers(0, CLASSES, n)
     predicted: Any = torch.from_numpy(guess) if kind == "torch" else guess
-    ids = [f"cell-{i:09d}" for i in range(n)]
-    batches = batches_of(n, predicted, ids, 1)
+    ids = [name_of(i) for i in range(n)]
+    batches = batches_of(n, predicted, 1)
     peer_p = list(torch.from_numpy(guess).split(BATCH))
     peer_t = list(torch.from_numpy(truth).split(BATCH))
     base = pb.stream(METRICS, truth={"ids": ids, "label": truth})
@@ -106,8 +111,8 @@ def large(repeats: int) -> None:
     n = 10_000_000
     rng = np.random.default_rng(0)
     truth, guess = rng.integers(0, CLASSES, n), rng.integers(0, CLASSES, n)
-    ids = [f"cell-{i:09d}" for i in range(n)]
-    batches = batches_of(n, guess, ids, 1)
+    ids = [name_of(i) for i in range(n)]
+    batches = batches_of(n, guess, 1)
     peer_p = list(torch.from_numpy(guess[: BATCH * UPDATES]).split(BATCH))
     peer_t = list(torch.from_numpy(truth[: BATCH * UPDATES]).split(BATCH))
     run = pb.stream(METRICS, truth={"ids": ids, "label": truth})
