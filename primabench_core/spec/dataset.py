@@ -115,7 +115,10 @@ class Source:
     package: str = ""
     """``distribution:path/inside/site-packages`` of a file shipped in an installed package."""
     sha256: str = ""
-    """Known checksum; empty if it is pinned at first fetch."""
+    """Known checksum; empty if it is pinned at first fetch (see :mod:`primabench_core.store.pins`)."""
+    files: tuple[str, ...] = field(default=(), converter=as_texts)
+    """Patterns of the files that count. They make this source a folder that the user brings (``--raw-root``), where a
+    licence forbids more; ``url`` then says where to get it, and nothing is fetched."""
     licence: str = ""
     public: bool = True
     """Whether anybody can get these bytes (decides how the salt of the solution is drawn)."""
@@ -143,9 +146,16 @@ class RecipeSpec:
     """Curator history, oldest first: ``date name: what``."""
     requires: tuple[str, ...] = field(default=(), converter=as_texts)
     """Distributions needed to build, named in the install line when absent."""
+    install: str = ""
+    """The install line, where ``pip install`` of ``requires`` is not it."""
     api: int = 1
 
     @property
     def is_bundled(self) -> bool:
-        """Whether it builds without any network."""
-        return all(not source.url for source in self.sources)
+        """Whether it builds without any network and without a folder that the user brings."""
+        return all(not source.url and not source.files for source in self.sources)
+
+    @property
+    def install_line(self) -> str:
+        """What to type when a distribution that it needs is absent."""
+        return self.install or f"pip install {' '.join(self.requires)}"

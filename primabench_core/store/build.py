@@ -25,6 +25,7 @@ from primabench_core.store.manifest import (
     read_manifest,
     write_manifest,
 )
+from primabench_core.store.pins import Pins
 from primabench_core.store.staging import staging
 from primabench_core.store.writing import Layout, Progress, write_all
 
@@ -48,17 +49,27 @@ class BuildContext:
                 return [Artifact(view="labelled", data=labelled, private=True), ...]
     """
 
-    def __init__(self, spec: RecipeSpec, workdir: Path, given: Mapping[str, Path] | None = None) -> None:
+    def __init__(
+        self,
+        spec: RecipeSpec,
+        workdir: Path,
+        given: Mapping[str, Path] | None = None,
+        *,
+        pins: Pins | None = None,
+        progress: Progress | None = None,
+    ) -> None:
         self.spec, self.workdir = spec, workdir
         self.key: DatasetKey = parse_key(spec.dataset)
         self._given = dict(given or {})
+        self._pins, self._progress = pins, progress
         self._found: dict[str, tuple[Path, SourceRecord]] = {}
 
     def source(self, name: str) -> Path:
-        """Path of a source's bytes, with its SHA-256 checked against the one that the recipe declares.
+        """Path of a source's bytes, with its SHA-256 checked against the one that is declared or pinned.
 
         A file of an installed package is found without importing that package; a source with an address is
-        downloaded into ``workdir``.
+        downloaded into ``workdir``, and its checksum is recorded if none was known; a source that the user brings is
+        a folder.
 
         Args:
             name: ``Source.name`` of one of the recipe's sources.
@@ -69,7 +80,12 @@ class BuildContext:
             MissingPluginError: the package that carries it is not installed.
         """
         if name not in self._found:
-            self._found[name] = source_files.obtain(self.spec, name, self.workdir, self._given)
+            path, record, told = source_files.obtain(
+                self.spec, name, self.workdir, self._given, self._pins, self._progress
+            )
+            if told:
+                _log.warning("%s", told)
+            self._found[name] = (path, record)
         return self._found[name][0]
 
     def records(self) -> list[SourceRecord]:
@@ -146,10 +162,12 @@ def _build(
     from primabench_core.discovery import registry
 
     distribution, version = owner
-    packages = source_files.check_requirements(spec, distribution)
+    packages = source_files.check_requirements(spec, distribution, given)
     function = registry.resolve(spec.build, owner=distribution)
     with staging(place.dataset(spec.dataset), place.staging_prefix(spec.dataset)) as stage:
-        context = BuildContext(spec, stage.work, {name: Path(path) for name, path in given.items()})
+        pins = Pins(spec, place.dataset(spec.dataset), checkout=source_files.checkout_of(distribution) is not None)
+        paths = {name: Path(path) for name, path in given.items()}
+        context = BuildContext(spec, stage.work, paths, pins=pins, progress=progress)
         _say(progress, "running the recipe", 0, 1)
         artifacts = _run(function, context, distribution)
         records = context.records()
