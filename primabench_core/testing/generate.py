@@ -228,7 +228,7 @@ def _truth_field(rng: np.random.Generator, f: Field, setting: Setting, n: int, h
             k = len(setting.classes)
             return _labels(setting.classes, rng.permutation(np.concatenate([np.arange(k), rng.integers(0, k, n - k)])))
         return _labels((0, 1, 2, 3), rng.permutation(np.resize(np.arange(4), n)))
-    return draw(rng, _positive(f) if setting.positive else f, n, wide=setting.wide)
+    return draw(rng, _positive(f) if setting.positive else f, n, wide=setting.wide, truth=True)
 
 
 def _positive(f: Field) -> Field:
@@ -236,12 +236,16 @@ def _positive(f: Field) -> Field:
     return evolve(f, low=0.1, high=4.0 if f.high is None else f.high) if free else f
 
 
-def draw(rng: np.random.Generator, f: Field, n: int, *, wide: bool = False, width: int = len(GENES)) -> Any:
+def draw(
+    rng: np.random.Generator, f: Field, n: int, *, wide: bool = False, width: int = len(GENES), truth: bool = False
+) -> Any:
     """Random values of any field but a label, within its declared range."""
     if f.kind == "text":
         return np.asarray(["".join(rng.choice(list("ACGT"), 12)) for _ in range(n)], object)
-    if f.kind in ("points", "pairs"):
-        return Ragged.of([np.sort(rng.choice(30, (k, 2), replace=False), 1) + 0.0 for k in rng.integers(1, 5, n)])
+    if f.kind == "pairs":
+        return Ragged.of([np.sort(rng.choice(30, (k, 2), replace=False), 1) for k in rng.integers(1, 5, n)])
+    if f.kind == "points":
+        return Ragged.of([_points(rng, k)[:, : 3 if truth else 4] for k in rng.integers(1, 5, n)])
     shape = (
         (n, 4) if f.kind == "embedding" else (n, width) if f.kind == "matrix" or (f.kind == "value" and wide) else (n,)
     )
@@ -254,6 +258,19 @@ def draw(rng: np.random.Generator, f: Field, n: int, *, wide: bool = False, widt
         high = f.high if f.high is not None else low + 4.0
         return rng.uniform(low, high, shape)
     return rng.normal(0.3, 1.0, shape)
+
+
+def _points(rng: np.random.Generator, k: int) -> NDArray[np.float64]:
+    """(k, 4) x, y, class, confidence."""
+    place = rng.uniform(0, 100, (k, 2))
+    return np.column_stack([place, rng.integers(0, 2, k), rng.random(k)])
+
+
+def as_predicted(f: Field, answer: Any) -> Any:
+    """An answer as a prediction that is sure of it: points have a confidence, their truth has none."""
+    if f.kind != "points" or answer.values.shape[1] != 3:
+        return answer
+    return Ragged(np.column_stack([answer.values, np.ones(len(answer.values))]), answer.counts)
 
 
 def _predicted(rng: np.random.Generator, f: Field, truth: Data, class_field: str, setting: Setting, n: int) -> Any:
@@ -304,7 +321,7 @@ def _perfect(f: Field, truth: Data, class_field: str, params: Mapping[str, Any],
         return (np.asarray(truth[class_field]) == positive).astype(np.float64)
     if f.kind in ("score", "value", "matrix", "text", "points", "pairs"):
         if twin is not None:
-            return twin
+            return as_predicted(f, twin)
         other = next((v for v in truth.values() if isinstance(v, np.ndarray) and v.dtype.kind == "f"), None)
         return other if f.kind == "score" and other is not None and other.ndim == 1 else None
     return None

@@ -9,7 +9,7 @@ import numpy as np
 
 from primabench_core.contract.fields import Field
 from primabench_core.contract.ragged import Ragged
-from primabench_core.testing.generate import draw
+from primabench_core.testing.generate import as_predicted, draw
 from primabench_core.testing.report import NotApplicable
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _field(rng: np.random.Generator, f: Field, task: TaskSpec, solution: EvalDat
         dense = np.asarray(twin.toarray() if hasattr(twin, "toarray") else twin)
         return np.where(np.isnan(dense), 0.0, dense) if dense.dtype.kind == "f" else dense
     if twin is not None:
-        return twin
+        return as_predicted(f, twin)
     width = len(solution.coords.get("genes", ())) or 3
     return draw(rng, f, solution.n, width=width)
 
