@@ -10,7 +10,7 @@ from pathlib import Path
 import nox
 
 ROOT = Path(__file__).parent
-DISTRIBUTIONS = [".[report,files,test,lint]", "plugins/primabench-metrics", "plugins/primabench-task-singlecell"]
+DISTRIBUTIONS = [".[report,files,test,lint,docs]", "plugins/primabench-metrics", "plugins/primabench-task-singlecell"]
 RECIPES = "recipes[scanpy]"
 PYTHON_SOURCES = ["primabench_core", "plugins", "recipes", "tests", "noxfile.py"]
 
@@ -95,6 +95,13 @@ def slow(session: nox.Session) -> None:
     """The tests that take minutes."""
     _install(session)
     session.run("pytest", "-q", "-m", "slow", *session.posargs)
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Build the site into site/; a dead link is an error. `primabench docs build` writes its reference before."""
+    session.install("-c", "constraints.txt", "mkdocs-material")
+    session.run("mkdocs", "build", "--strict", "-f", ".mkdocs.yml", env={"NO_MKDOCS_2_WARNING": "1"})
 
 
 @nox.session

@@ -28,7 +28,7 @@ def pages(found: Catalogue) -> dict[str, str]:
             (f"[{code(n)}]({file_of(n)})", prose(s.title), prose(s.summary), code(r.distribution))
             for n, (r, s) in found.of(kind).items()
         ]
-        body = table(("name", "title", "", "distribution"), rows) or "None is installed."
+        body = table(("name", "title", "what it is", "distribution"), rows) or "None is installed."
         result[f"{kind}s/index.md"] = f"# {heading}\n\n{body}"
     rows = [
         (f"[{code(n)}]({file_of(n)})", "no" if s.is_bundled else "yes", prose(s.curator), code(r.distribution))
@@ -80,11 +80,11 @@ def _task(record: Record, spec: TaskSpec, found: Catalogue) -> str:
         "## Contract",
         _contract(spec.contract),
         "## Metrics",
-        table(("metric", "", ""), panel),
+        table(("metric", "better", "use"), panel),
         "## Datasets and splits" if splits else "",
         table(("dataset", "how rows are split"), splits),
         "## Baselines" if baselines else "",
-        table(("baseline", ""), baselines),
+        table(("baseline", "how it predicts"), baselines),
         "## References\n\n" + "\n".join(f"- {prose(r)}" for r in spec.references) if spec.references else "",
     ]
     return "\n\n".join(part for part in parts if part)
@@ -114,7 +114,7 @@ def _contract(contract: Contract) -> str:
         ("ignored fields", ", ".join(map(code, contract.ignored))),
     ]
     sides = [
-        f"**{title}**\n\n" + table(("field", "kind", "", ""), [_field(f) for f in fields])
+        f"**{title}**\n\n" + table(("field", "kind", "meaning", "rules"), [_field(f) for f in fields])
         for title, fields in (("Prediction", contract.prediction), ("Solution", contract.solution))
     ]
     return "\n\n".join([*sides, facts(rules)])
@@ -216,7 +216,10 @@ def _baselines(found: Catalogue) -> str:
             )
             for record, spec in members
         ]
-        parts.append(f"## {_to('task', task, found)}\n\n" + table(("name", "", "", "needs", "distribution"), rows))
+        parts.append(
+            f"## {_to('task', task, found)}\n\n"
+            + table(("name", "how it predicts", "kind", "needs", "distribution"), rows)
+        )
     return "\n\n".join(parts)
 
 

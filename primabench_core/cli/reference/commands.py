@@ -17,7 +17,7 @@ def pages(found: Catalogue) -> dict[str, str]:
     parts = [
         "# Commands",
         "`primabench [--version] [--debug] COMMAND …`",
-        table(("exit code", ""), [
+        table(("exit code", "when"), [
             ("0", "all that was asked was done and passed"),
             ("1", "it ran and something failed: a requirement, a mismatch, a finding, an item of a batch"),
             ("2", "usage, unknown name, missing or refused input, store unreachable"),
@@ -35,7 +35,7 @@ def pages(found: Catalogue) -> dict[str, str]:
 def _command(parser: argparse.ArgumentParser) -> str:
     nested = [a for a in parser._actions if isinstance(a, argparse._SubParsersAction)]
     rows = [_argument(a) for a in parser._actions if a.dest != "help" and a not in nested]
-    parts = [prose(parser.description or ""), table(("argument", "", "default"), rows)]
+    parts = [prose(parser.description or ""), table(("argument", "meaning", "default"), rows)]
     for action in nested:
         for name, inner in action.choices.items():
             parts.append(f"### {parser.prog} {name}\n\n{_command(inner)}")

@@ -124,7 +124,8 @@ def signature(function: Any, name: str) -> str:
 
 
 def _parameter(parameter: inspect.Parameter) -> str:
-    stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
+    kinds: dict[Any, str] = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}
+    stars = kinds.get(parameter.kind, "")
     kind = parameter.annotation
     text = f"{stars}{parameter.name}"
     if kind is not parameter.empty:

@@ -45,7 +45,8 @@ def pages(found: Catalogue) -> dict[str, str]:
     ]
     result["metrics/index.md"] = (
         "# Metrics\n\nEvery name can stand in `pb.score`, in `metrics=[…]` and in `--metrics`. ↑ higher is better, ↓ "
-        "lower is better, · for information.\n\n" + table(("name", "", "range", "what it is", "distribution"), rows)
+        "lower is better, · for information.\n\n"
+        + table(("name", "better", "range", "what it is", "distribution"), rows)
     )
     return result
 
@@ -96,8 +97,8 @@ def _section(record: Record, spec: MetricSpec, found: Catalogue) -> str:
                 ("libraries", ", ".join(map(code, spec.libraries))),
             ]
         ),
-        table(("parameter", "default", "may be", ""), parameters),
-        table(("canonical name", "stands for", ""), names),
+        table(("parameter", "default", "may be", "meaning"), parameters),
+        table(("canonical name", "stands for", "meaning"), names),
         text,
         "**References**\n\n" + "\n".join(f"- {prose(r)}" for r in spec.references) if spec.references else "",
     ]

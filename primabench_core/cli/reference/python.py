@@ -50,7 +50,7 @@ def _public() -> str:
 def _class(name: str, value: type) -> str:
     parts = [f"### {name} {{ #{name} }}", doc_of(value)]
     fields = _fields(value)
-    parts.append(table(("field", "", ""), fields))
+    parts.append(table(("field", "default", "meaning"), fields))
     rows = []
     for method, held in sorted(vars(value).items()):
         is_member = callable(held) or isinstance(held, property | classmethod | staticmethod)
@@ -59,7 +59,7 @@ def _class(name: str, value: type) -> str:
         text = inspect.getdoc(held if isinstance(held, property) else getattr(value, method)) or ""
         shown = method if isinstance(held, property) else f"{method}(…)"
         rows.append((code(shown), prose(text.partition("\n\n")[0])))
-    parts.append(table(("member", ""), rows))
+    parts.append(table(("member", "what it is"), rows))
     return "\n\n".join(part for part in parts if part)
 
 
@@ -78,7 +78,7 @@ def _specs() -> str:
     parts = [
         "# What plugins declare",
         doc_of(spec),
-        f"Plugin API version: `{spec.API_VERSION}`. Reasons for a value that does not exist: "
+        f"`API_VERSION` of plugins is {spec.API_VERSION}. `REASONS` for a value that does not exist: "
         + ", ".join(code(r) for r in sorted(spec.REASONS))
         + ".",
     ]

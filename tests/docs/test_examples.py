@@ -1,0 +1,73 @@
+"""Every Python block of the README and of the pages runs, top to bottom, in an empty folder with the bundled data."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [
+    ROOT / "README.md",
+    *sorted(p for p in (ROOT / "docs").rglob("*.md") if "reference" not in p.parts and p.name != "plugin-tutorial.md"),
+]
+BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NEEDS = re.compile(r"^# needs: (\w+)$", re.MULTILINE)
+REAL = "wolf_2018_genome_biology/pbmc68k_reduced@1.0.0"
+SYNTHETIC = "primabench_synthetic/cell_type_annotation@1.0.0"
+
+
+@pytest.fixture(scope="session")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return Path(tmp_path_factory.mktemp("examples"))
+
+
+def build(key: str, store: Path) -> None:
+    from primabench_core.errors import VersionExistsError
+    from primabench_core.store.build import build_dataset
+
+    try:
+        build_dataset(key, store=str(store))
+    except VersionExistsError:
+        return
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if BLOCK.search(p.read_text())], ids=lambda p: p.name)
+def test_blocks_run(page: Path, store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = page.read_text()
+    monkeypatch.setenv("PRIMABENCH_STORE", str(store))
+    monkeypatch.chdir(tmp_path)
+    if "primabench_synthetic" in text:
+        build(SYNTHETIC, store)
+    elif "cell_type_annotation" in text:
+        if importlib.util.find_spec("scanpy") is None:
+            pytest.skip("the bundled data lie inside scanpy, which is not installed")
+        build(REAL, store)
+    names: dict[str, object] = {"__name__": "example"}
+    for match in BLOCK.finditer(text):
+        block = match[1]
+        absent = [n for n in NEEDS.findall(block) if importlib.util.find_spec(n) is None]
+        if absent:
+            continue
+        line = text[: match.start(1)].count("\n")
+        exec(compile("\n" * line + block, str(page), "exec"), names)
+
+
+def test_every_page_with_python_is_run() -> None:
+    """A block in another spelling (```py) would never run."""
+    for page in PAGES:
+        assert not re.search(r"^```(py|python3|Python)\b(?!thon\n)", page.read_text(), re.MULTILINE), page
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_commands_and_names_exist(page: Path) -> None:
+    """Commands of shell blocks are commands, and every `pb.name` is public."""
+    import primabench_core as pb
+    from primabench_core.cli.main import COMMANDS
+
+    text = page.read_text()
+    later = {"evaluate_many"}
+    assert set(re.findall(r"(?:^|`|\n)primabench ([a-z]+)", text)) <= set(COMMANDS)
+    assert set(re.findall(r"\bpb\.([A-Za-z_]+)", text)) - later <= set(pb.__all__)
