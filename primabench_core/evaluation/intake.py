@@ -145,7 +145,8 @@ class Intake:
                 if was_settled is None or fields.keys() != self._names:
                     self._settle(frozenset(fields), self._without_ids(ids, positions, fields))
             where, columns, outside = self._read(ids, positions, fields, coords)
-            self.placed.place(where, columns)
+            if where.stop > where.start if isinstance(where, slice) else len(where):
+                self.placed.place(where, columns)  # an empty batch has no width that others must have
             if outside:
                 self.outside.update(outside)
         except BaseException:  # whatever stopped the batch, no trace of it stays
