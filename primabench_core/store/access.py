@@ -7,12 +7,16 @@ from pathlib import Path
 
 from primabench_core.contract.evaldata import EvalData
 from primabench_core.errors import CorruptDataError, MissingDataError, UsageError
+from primabench_core.store import cache
+from primabench_core.store.chunks import origin_of, remote_chunks
 from primabench_core.store.faults import PRIVATE, named
-from primabench_core.store.location import MANIFEST, SALT, Store, inside, prepared_name
+from primabench_core.store.location import MANIFEST, SALT, inside, prepared_name
 from primabench_core.store.location import PRIVATE as PRIVATE_FOLDER
 from primabench_core.store.manifest import Manifest, PreparedManifest, PrivateManifest, read_manifest
+from primabench_core.store.mirror import Mirror, complete, complete_solution, reach
 from primabench_core.store.prepare import find_preparer, prepare, require_built
 from primabench_core.store.verify import verify_dataset
+from primabench_core.store.writing import Progress
 from primabench_core.store.zarr_io import open_lazy
 
 StorePath = str | os.PathLike[str] | None
@@ -43,13 +47,26 @@ def resolve_dataset(task: str, dataset: str | None = None) -> str:
     return find_preparer(task, key)[0].dataset
 
 
-def fetch_data(task: str, dataset: str | None = None, store: StorePath = None) -> tuple[Path, Path]:
+def fetch_data(
+    task: str,
+    dataset: str | None = None,
+    store: StorePath = None,
+    *,
+    lazy: bool = False,
+    progress: Progress | None = None,
+) -> tuple[Path, Path]:
     """Paths of the train and test splits of a task; the solution is never among them.
+
+    From a remote store both splits are brought into the cache first (:mod:`primabench_core.store.cache`), each object
+    compared with its SHA-256. What is there already is not asked for again.
 
     Args:
         task: Name of the task.
         dataset: ``publication/slug@version``; by default the task's own.
-        store: Folder of the store; by default ``PRIMABENCH_STORE``, then the user's data folder.
+        store: Folder, ``gs://``, ``s3://``, ``https://`` or zip file; by default ``PRIMABENCH_STORE``, then the user's
+            data folder.
+        lazy: Bring metadata only. Chunks are then brought when they are read, and kept.
+        progress: Called as ``progress(step, bytes done, bytes in all)``.
 
     Returns:
         ``(train, test)``, to be opened with :func:`load`. An unsupervised task returns the same path twice.
@@ -58,33 +75,51 @@ def fetch_data(task: str, dataset: str | None = None, store: StorePath = None) -
         MissingDataError: the dataset is not built (the remedy builds it), or it has no training data (also a
             KeyError; use :func:`fetch_test`).
         UnknownNameError: no such task or dataset.
+        CorruptDataError: a fetched object is not the one that was published; it is named.
         StoreError: the store cannot be read, or splits are not made yet and it cannot be written to.
 
     Example:
         >>> train_path, test_path = fetch_data(task="cell_type_annotation")  # doctest: +SKIP
     """
-    folder, manifest = _splits(task, dataset, store)
+    folder, manifest = _splits(task, dataset, store, ("train", "test"), lazy, progress)
     train, test = (_split_path(folder, manifest, name) for name in ("train", "test"))
     return train, test
 
 
-def fetch_train(task: str, dataset: str | None = None, store: StorePath = None) -> Path:
+def fetch_train(
+    task: str,
+    dataset: str | None = None,
+    store: StorePath = None,
+    *,
+    lazy: bool = False,
+    progress: Progress | None = None,
+) -> Path:
     """Path of the train split; see :func:`fetch_data`."""
-    return _split_path(*_splits(task, dataset, store), "train")
+    return _split_path(*_splits(task, dataset, store, ("train",), lazy, progress), "train")
 
 
-def fetch_test(task: str, dataset: str | None = None, store: StorePath = None) -> Path:
+def fetch_test(
+    task: str,
+    dataset: str | None = None,
+    store: StorePath = None,
+    *,
+    lazy: bool = False,
+    progress: Progress | None = None,
+) -> Path:
     """Path of the test split, also where there is no training data; see :func:`fetch_data`.
 
     Example:
         >>> test_path = fetch_test("clustering")  # doctest: +SKIP
     """
-    return _split_path(*_splits(task, dataset, store), "test")
+    return _split_path(*_splits(task, dataset, store, ("test",), lazy, progress), "test")
 
 
-def _splits(task: str, dataset: str | None, store: StorePath) -> tuple[Path, PreparedManifest]:
+def _splits(
+    task: str, dataset: str | None, store: StorePath, splits: tuple[str, ...], lazy: bool, progress: Progress | None
+) -> tuple[Path, PreparedManifest]:
     key = resolve_dataset(task, dataset)
-    place = Store.at(store)
+    place = reach(key, store)
+    complete(place, find_preparer(task, key)[0], *splits, lazy=lazy, progress=progress)
     manifest = prepare(task, key, place.root)
     return place.version(key) / prepared_name(task, manifest.preparer_version), manifest
 
@@ -144,7 +179,12 @@ def load(path: str | os.PathLike[str], task: str | None = None, split: str | Non
         )
     if split is not None and manifest.split(split) is not manifest.split(found):
         raise UsageError(f"{where} is the {found} split, not {split!r}", remedy=f"pb.load(path, split={found!r})")
-    return open_lazy(where)
+    origin = origin_of(where)
+    if origin is None:
+        return open_lazy(where)
+    cache.hold(origin)
+    entry = next(e for e in manifest.artifacts if e.split == found)
+    return open_lazy(where, chunks=remote_chunks(origin, where, entry))
 
 
 def open_solution(task: str, key: str, store: StorePath = None) -> EvalData:
@@ -157,8 +197,9 @@ def open_solution(task: str, key: str, store: StorePath = None) -> EvalData:
         CorruptDataError: stored bytes are damaged.
         StoreError: they cannot be read.
     """
-    place = Store.at(store)
+    place = reach(key, store)
     spec, _ = find_preparer(task, key)
+    complete_solution(place, spec)
     prepare(task, key, place.root)
     folder = place.private(key) / prepared_name(spec.task, spec.version)
     manifest = read_manifest(PrivateManifest, folder / MANIFEST, private=True)
@@ -172,9 +213,11 @@ def solution_salt(key: str, store: StorePath = None) -> bytes:
         CorruptDataError: they are damaged.
         StoreError: they cannot be read.
     """
-    place = Store.at(store)
+    place = reach(key, store)
     if not dataset_manifest(key, store).solution_root:
         return b""
+    if isinstance(place, Mirror):
+        place.bring_salt()
     with named("read", PRIVATE, private=True):
         salt = (place.private(key) / SALT).read_bytes()
     if len(salt) != 32:
@@ -189,7 +232,7 @@ def dataset_manifest(key: str, store: StorePath = None) -> Manifest:
         MissingDataError: it is not built.
         CorruptDataError: it cannot be read.
     """
-    place = Store.at(store)
+    place = reach(key, store)
     require_built(place, key)
     manifest = read_manifest(Manifest, place.manifest(key))
     if manifest.dataset != key:

@@ -14,19 +14,26 @@ PRIVATE = "the private part of the dataset"
 """How messages call what they must not point at."""
 
 _REMEDIES = {
-    errno.ENOSPC: "free some space, or point PRIMABENCH_STORE at a larger disk",
-    errno.EDQUOT: "free some of your quota, or point PRIMABENCH_STORE at another disk",
-    errno.EACCES: "point PRIMABENCH_STORE at a folder that you may write to",
-    errno.EPERM: "point PRIMABENCH_STORE at a folder that you may write to",
-    errno.EROFS: "the disk is read-only: point PRIMABENCH_STORE at a folder that you may write to",
-    errno.ENOTDIR: "a file stands where a folder should be: move it, or point PRIMABENCH_STORE elsewhere",
-    errno.EEXIST: "a file stands where a folder should be: move it, or point PRIMABENCH_STORE elsewhere",
-    errno.ENAMETOOLONG: "choose a shorter path for PRIMABENCH_STORE",
+    errno.ENOSPC: "free some space, or point {variable} at a larger disk",
+    errno.EDQUOT: "free some of your quota, or point {variable} at another disk",
+    errno.EACCES: "point {variable} at a folder that you may write to",
+    errno.EPERM: "point {variable} at a folder that you may write to",
+    errno.EROFS: "the disk is read-only: point {variable} at a folder that you may write to",
+    errno.ENOTDIR: "a file stands where a folder should be: move it, or point {variable} elsewhere",
+    errno.EEXIST: "a file stands where a folder should be: move it, or point {variable} elsewhere",
+    errno.ENAMETOOLONG: "choose a shorter path for {variable}",
 }
 
 
 @contextmanager
-def named(action: str, place: Path | str, *, private: bool = False, remedy: str = "") -> Iterator[None]:
+def named(
+    action: str,
+    place: Path | str,
+    *,
+    private: bool = False,
+    remedy: str = "",
+    variable: str = "PRIMABENCH_STORE",
+) -> Iterator[None]:
     """Give an ``OSError`` raised inside a name and a remedy.
 
     Args:
@@ -34,6 +41,7 @@ def named(action: str, place: Path | str, *, private: bool = False, remedy: str 
         place: Where; never shown when ``private``.
         private: The place belongs to the solution: neither it nor the original error (which names it) is shown.
         remedy: The next thing to do, where the kind of fault does not say it better.
+        variable: Setting that names the folder.
 
     Raises:
         StoreError: in place of any other OSError.
@@ -43,9 +51,8 @@ def named(action: str, place: Path | str, *, private: bool = False, remedy: str 
     except PrimaBenchError:
         raise
     except OSError as error:
-        hint = (
-            _REMEDIES.get(error.errno or 0, remedy) or "look whether the disk is mounted and PRIMABENCH_STORE is right"
-        )
+        hint = _REMEDIES.get(error.errno or 0, remedy) or "look whether the disk is mounted and {variable} is right"
+        hint = hint.replace("{variable}", variable)
         reason = error.strerror or type(error).__name__
         shown = PRIVATE if private else place
         fault = StoreError(f"cannot {action} {shown}: {reason}", remedy=hint)

@@ -17,15 +17,14 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from attrs import frozen
 
 from primabench_core.errors import CorruptDataError, StoreError, UsageError
 from primabench_core.spec.dataset import DatasetKey
-
-ENVIRONMENT = "PRIMABENCH_STORE"
-"""Name of the environment variable that names the store."""
+from primabench_core.store.address import ENVIRONMENT, Address
 
 MANIFEST, PRIVATE, SALT = "manifest.json", "private", "salt"
 
@@ -63,21 +62,56 @@ def part_name(name: str, noun: str = "name") -> str:
     return name
 
 
+def plain_path(relative: str) -> PurePosixPath:
+    """A path that a manifest names, which cannot climb out as far as its text tells.
+
+    Raises:
+        CorruptDataError: it is absolute or climbs out.
+    """
+    pure = PurePosixPath(relative)
+    climbs = pure.is_absolute() or ".." in pure.parts or "\\" in relative or ":" in relative or "\0" in relative
+    if climbs or not pure.parts:
+        raise _leads_out(relative)
+    return pure
+
+
 def inside(root: Path, relative: str) -> Path:
     """A path that a manifest names, below the folder of that manifest.
 
     Raises:
         CorruptDataError: it is absolute, climbs out, or a link leads out.
     """
-    pure = PurePosixPath(relative)
-    climbs = pure.is_absolute() or ".." in pure.parts or "\\" in relative or ":" in relative or "\0" in relative
-    path = root / pure
-    if climbs or not pure.parts or not path.resolve().is_relative_to(root.resolve()):
-        raise CorruptDataError(
-            f"a manifest names the path {relative!r}, which leads out of its dataset",
-            remedy="do not use this copy; build or fetch the dataset again",
-        )
+    path = root / plain_path(relative)
+    if not path.resolve().is_relative_to(root.resolve()):
+        raise _leads_out(relative)
     return path
+
+
+def all_inside(root: Path, relatives: Iterable[str]) -> None:
+    """As :func:`inside` for many paths: each folder is resolved once, so that 1e5 of them take a second.
+
+    Raises:
+        CorruptDataError: one is absolute, climbs out, or a link leads out.
+    """
+    resolved = root.resolve()
+    text = str(root)
+    folders: dict[str, bool] = {}
+    for relative in relatives:
+        pure = plain_path(relative)
+        parent = str(pure.parent)
+        if parent not in folders:
+            folders[parent] = (root / parent).resolve().is_relative_to(resolved)
+        path = f"{text}{os.sep}{relative}"
+        is_link = os.path.islink(path)  # noqa: PTH114  (a Path for each object costs more than the question)
+        if not folders[parent] or (is_link and not Path(path).resolve().is_relative_to(resolved)):
+            raise _leads_out(relative)
+
+
+def _leads_out(relative: str) -> CorruptDataError:
+    return CorruptDataError(
+        f"a manifest names the path {relative!r}, which leads out of its dataset",
+        remedy="do not use this copy; build or fetch the dataset again",
+    )
 
 
 def default_root() -> Path:
@@ -109,19 +143,15 @@ class Store:
         """The store that an argument, ``PRIMABENCH_STORE`` or the default names, in this order.
 
         Raises:
-            StoreError: it is a file, or an address that this version cannot reach.
+            StoreError: it is a file, or no folder of this machine.
         """
-        text = os.fspath(store) if store is not None else os.environ.get(ENVIRONMENT, "").strip()
-        if not text:
-            root = default_root()
-        else:
-            scheme, separator, rest = text.partition("://")
-            if separator and scheme != "file":
-                raise StoreError(
-                    f"store {scheme}://… cannot be reached: this version reads and writes local folders",
-                    remedy=f"set {ENVIRONMENT} to a folder, such as ~/primabench",
-                )
-            root = Path(rest if separator else text).expanduser()
+        address = Address.of(store)
+        if not address.is_local:
+            raise StoreError(
+                f"{address.url} is a remote store, and this step works in a folder",
+                remedy=f"give a folder, such as ~/primabench (or set {ENVIRONMENT} to it); then publish the result",
+            )
+        root = Path(address.url).expanduser() if address.url else default_root()
         root = root.absolute()
         if root.exists() and not root.is_dir():
             raise StoreError(f"the store {root} is a file, not a folder", remedy=f"set {ENVIRONMENT} to a folder")

@@ -12,7 +12,7 @@ from primabench_core.store.faults import named
 
 
 @contextmanager
-def exclusive(path: Path) -> Iterator[None]:
+def exclusive(path: Path, variable: str = "PRIMABENCH_STORE") -> Iterator[None]:
     """Hold the lock file until the block ends; wait for another holder first.
 
     The system releases the lock when the holder dies, so a killed build blocks nobody. The empty file stays: to
@@ -21,11 +21,11 @@ def exclusive(path: Path) -> Iterator[None]:
     Raises:
         StoreError: the folder cannot be written to, or its file system knows no locks.
     """
-    with named("lock", path):
+    with named("lock", path, variable=variable):
         path.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:
-        with named("lock", path, remedy="use a store on a file system that supports locks"):
+        with named("lock", path, variable=variable, remedy="use a store on a file system that supports locks"):
             _acquire(handle)
         yield
     finally:

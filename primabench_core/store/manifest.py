@@ -17,7 +17,7 @@ from primabench_core.errors import CorruptDataError, MissingDataError, UsageErro
 from primabench_core.store import plain
 from primabench_core.store.faults import PRIVATE, named
 from primabench_core.store.hashing import canonical_json
-from primabench_core.store.location import inside, parse_key
+from primabench_core.store.location import all_inside, inside, parse_key, plain_path
 
 FORMAT = 1
 """Version of the manifests' own form."""
@@ -161,24 +161,41 @@ def read_manifest(kind: type[M], path: Path, *, private: bool = False) -> M:
         CorruptDataError: it is truncated, of another form, or names a path outside its folder.
         StoreError: it cannot be read.
     """
-    place = PRIVATE if private else path
-    fault: str
+    place = PRIVATE if private else str(path)
     try:
         with named("read", path, private=private):
-            text = path.read_bytes().decode("utf-8")
-        value = plain.read(kind, _this_format(plain.parse(text)))
+            data = path.read_bytes()
+    except OSError as error:
+        if isinstance(error.__cause__, FileNotFoundError) or not path.exists():
+            raise MissingDataError(f"no manifest at {place}", remedy="primabench list datasets") from None
+        raise
+    return parse_manifest(kind, data, place, folder=path.parent, private=private)
+
+
+def parse_manifest(kind: type[M], data: bytes, place: str, *, folder: Path | None = None, private: bool = False) -> M:
+    """Check the bytes of a manifest.
+
+    Args:
+        kind: Which of the three.
+        data: Its bytes.
+        place: Where they come from, for messages.
+        folder: Where it lies, so that links that lead out of it are found.
+        private: Errors must not show what is in it.
+
+    Raises:
+        CorruptDataError: it is truncated, of another form, or names a path outside its folder.
+    """
+    fault: str
+    try:
+        value = plain.read(kind, _this_format(plain.parse(data.decode("utf-8"))))
         parse_key(value.dataset)
         for entry in value.artifacts:
-            _check_paths(entry, path.parent)
+            _check_paths(entry, folder)
         return value
     except UnicodeDecodeError as error:
         fault = f"not UTF-8 text (byte {error.start})"
     except (plain.Misread, CorruptDataError, UsageError) as error:
         fault = error.message if isinstance(error, CorruptDataError | UsageError) else str(error)
-    except OSError as error:
-        if isinstance(error.__cause__, FileNotFoundError) or not path.exists():
-            raise MissingDataError(f"no manifest at {place}", remedy="primabench list datasets") from None
-        raise
     if private:
         fault = "it does not have the form of a manifest"
     raise CorruptDataError(
@@ -193,7 +210,10 @@ def _this_format(value: Any) -> Any:
     return value
 
 
-def _check_paths(entry: ArtifactEntry, folder: Path) -> None:
-    base = inside(folder, entry.path)
+def _check_paths(entry: ArtifactEntry, folder: Path | None) -> None:
+    if folder is not None:
+        all_inside(inside(folder, entry.path), (stored.path for stored in entry.objects))
+        return
+    plain_path(entry.path)
     for stored in entry.objects:
-        inside(base, stored.path)
+        plain_path(stored.path)

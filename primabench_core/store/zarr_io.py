@@ -252,12 +252,13 @@ _WRITERS: dict[str, Callable[[_Target, Column], None]] = {
 }
 
 
-def open_lazy(path: Path, *, private: bool = False) -> EvalData:
+def open_lazy(path: Path, *, private: bool = False, chunks: Any = None) -> EvalData:
     """Open an artifact: consolidated metadata are read now, values when they are sliced.
 
     Args:
         path: Folder of the artifact.
         private: It holds answers: no error says where it lies.
+        chunks: A zarr store to read from in place of the folder, such as one that brings what is not there.
 
     Returns:
         An EvalData whose fields, ids and coordinates stay in the store until they are used.
@@ -272,7 +273,7 @@ def open_lazy(path: Path, *, private: bool = False) -> EvalData:
         raise MissingDataError(f"there is no stored data at {place}", remedy="primabench list datasets")
 
     def load() -> EvalData:
-        store = _Guarded(LocalStore(path, read_only=True), place)
+        store = _Guarded(LocalStore(path, read_only=True) if chunks is None else chunks, place)
         group = zarr.open_group(store, mode="r", zarr_format=3, use_consolidated=True)
         if group.attrs.get("primabench") != FORMAT:
             raise ValueError("not an artifact of this version of the store")
