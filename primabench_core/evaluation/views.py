@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -67,8 +67,13 @@ class Views:
                 coords=self.truth.coords,
                 classes=self.truth.classes,
                 n_excluded={"no_truth": available - n} if gaps and available > n else {},
+                ids=self._ids(chosen),
             )
         return self._rows[key]
+
+    def _ids(self, chosen: Positions | None) -> Sequence[str] | None:
+        ids = self.truth.ids
+        return ids if ids is None or chosen is None else [ids[p] for p in chosen.tolist()]
 
     def counts(self, plan: MetricPlan) -> Counts:
         """The table that this metric reads."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -63,6 +63,8 @@ class Rows:
     """Class of each column of a probability field; None if the truth has no classes."""
     n_excluded: Mapping[str, int] = field(factory=dict)
     """Rows left out before this view, by reason (``no_truth``)."""
+    ids: Sequence[str] | None = None
+    """Ids of the rows, for metrics that draw or break ties by row; None if the truth has none, and in a resample."""
     _memo: dict[Hashable, Any] = field(factory=dict, init=False, repr=False)
 
     def shared(self, key: Hashable, build: Callable[[], T]) -> T:

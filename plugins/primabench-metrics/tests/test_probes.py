@@ -4,6 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
+from attrs import evolve
 from metric_views import outcome, reason, rows, value
 from primabench_metrics import linear_probe as lp
 from primabench_metrics.basis import Basis
@@ -101,8 +102,8 @@ class TestLinearProbe:
         x, y = make(8, 90, k=3, signal=2.0)
         fold = dealt(y, 3)
         numbers = value(lp.linear_probe(rows({"embedding": x}, {"label": y, "fold": fold})))
-        names = np.array(["x", "y", "z"])[y]  # the same order: inner folds are the same, too
-        assert value(lp.linear_probe(rows({"embedding": x}, {"label": names, "fold": fold}))) == pytest.approx(numbers)
+        names, folds = np.array(["z", "x", "y"])[y], np.array(["b", "c", "a"])[fold]
+        assert value(lp.linear_probe(rows({"embedding": x}, {"label": names, "fold": folds}))) == pytest.approx(numbers)
 
     def test_the_seed_is_the_task(self):
         x, y = make(9)
@@ -111,6 +112,15 @@ class TestLinearProbe:
         other = outcome(lp.linear_probe(state, task="b"))
         assert first == again
         assert first.values["probe_sha256"] != other.values["probe_sha256"]
+
+    def test_rows_go_by_their_ids_in_whatever_order_the_truth_has_them(self):
+        x, y = make(18, 60)
+        state = evolve(rows({"embedding": x}, {"label": y, "fold": dealt(y, 3)}), ids=[f"p{i}" for i in range(60)])
+        order = np.random.default_rng(0).permutation(60)
+        turned = evolve(state.take(order), ids=[f"p{i}" for i in order])
+        first, second = outcome(lp.linear_probe(state)), outcome(lp.linear_probe(turned))
+        assert first.values["chosen"] == second.values["chosen"]
+        assert second.value == pytest.approx(first.value, abs=1e-3)
 
     def test_an_impossible_inner_cross_validation_is_undefined(self):
         x, _ = make(10, 12)
@@ -123,7 +133,7 @@ class TestLinearProbe:
 
     def test_inner_folds_hold_each_row_once_and_each_class_evenly(self):
         strata = [np.arange(0, 11), np.arange(11, 20)]
-        folds = lp._inner_folds(strata, 4, "task|0")
+        folds = lp._inner_folds(strata, tuple(map(str, range(20))), 4, "task|0")
         assert sorted(np.concatenate(folds).tolist()) == list(range(20))
         for fold in folds:
             assert 2 <= (fold < 11).sum() <= 3

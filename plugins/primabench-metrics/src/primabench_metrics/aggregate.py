@@ -16,11 +16,11 @@ from typing import Any
 from primabench_core.spec import Outcome
 
 
-def mean_of_units(units: Mapping[str, Outcome], policy: str = "strict", *, n: int | None = None) -> Outcome:
+def mean_of_units(units: Mapping[str, float | Outcome], policy: str = "strict", *, n: int | None = None) -> Outcome:
     """Unweighted mean over units under one of the policies.
 
     Args:
-        units: Outcome of each unit by name.
+        units: Value, or outcome, of each unit by name.
         policy: ``strict``, ``defined_only`` or ``penalise_constant_prediction``.
         n: Items used, for the result.
 
@@ -29,7 +29,7 @@ def mean_of_units(units: Mapping[str, Outcome], policy: str = "strict", *, n: in
         ``component_undefined`` where the policy says so, ``too_few_items`` without units.
 
     Example:
-        >>> units = {"a": Outcome(1.0), "b": Outcome.undefined("constant_truth")}
+        >>> units = {"a": 1.0, "b": Outcome.undefined("constant_truth")}
         >>> mean_of_units(units).reason, mean_of_units(units, "defined_only").value
         ('component_undefined', 1.0)
     """
@@ -37,12 +37,13 @@ def mean_of_units(units: Mapping[str, Outcome], policy: str = "strict", *, n: in
         raise ValueError(f"unknown policy {policy!r}")
     if not units:
         return Outcome.undefined("too_few_items", "there are no parts to average", n=n)
-    defined = [u.value for u in units.values() if u.value is not None]
-    reasons = Counter(u.reason for u in units.values() if u.value is None)
+    values = {name: u.value if isinstance(u, Outcome) else u for name, u in units.items()}
+    defined = [v for v in values.values() if v is not None]
+    reasons = Counter(u.reason for u in units.values() if isinstance(u, Outcome) and u.value is None)
     over_defined = math.fsum(defined) / len(defined) if defined else None
     parts: dict[str, Any] = {
         "n": n,
-        "per_unit": {name: u.value for name, u in units.items()},
+        "per_unit": values,
         "n_undefined": len(units) - len(defined),
         "mean_over_defined": over_defined,
         "coverage": len(defined) / len(units),

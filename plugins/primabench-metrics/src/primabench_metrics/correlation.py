@@ -18,10 +18,12 @@ from primabench_core.state.rows import Rows
 from primabench_metrics.aggregate import mean_of_units
 from primabench_metrics.moments import column_moments
 from primabench_metrics.numbers import constant_columns, feature_names, pair
-from primabench_metrics.pairs import pair_counts
+from primabench_metrics.pairs import PairCounts, pair_counts
 from primabench_metrics.ranks import rank_moments
 
 Vector = NDArray[np.floating]
+Unit = float | Outcome
+"""Value of one column, or why it has none."""
 MIN_ITEMS = 3
 """Two points always correlate by ±1."""
 
@@ -41,7 +43,7 @@ def pearson(state: Rows, *, per: str = "pooled", reduce: str = "mean", policy: s
         Value in [-1, 1]; ``too_few_items`` below three items, ``constant_truth`` or ``constant_prediction`` if a side
         has a relative spread below 1e-12.
     """
-    return _over(state, pearson_of, per, policy)
+    return _over(state, _pearson, per, policy)
 
 
 def spearman(state: Rows, *, per: str = "pooled", reduce: str = "mean", policy: str = "strict") -> Outcome:
@@ -59,7 +61,7 @@ def spearman(state: Rows, *, per: str = "pooled", reduce: str = "mean", policy: 
     Returns:
         Value in [-1, 1]; undefined as :func:`pearson`.
     """
-    return _over(state, lambda x, y: _each(x, y, _spearman), per, policy)
+    return _over(state, _spearman, per, policy)
 
 
 def kendall_tau_b(state: Rows, *, per: str = "pooled", reduce: str = "mean", policy: str = "strict") -> Outcome:
@@ -74,13 +76,14 @@ def kendall_tau_b(state: Rows, *, per: str = "pooled", reduce: str = "mean", pol
     Returns:
         Value in [-1, 1]; undefined as :func:`pearson`.
     """
-    return _over(state, lambda x, y: _each(x, y, _kendall), per, policy)
+    return _over(state, _kendall, per, policy)
 
 
-def _over(state: Rows, correlate: Callable[[Vector, Vector], list[Outcome]], per: str, policy: str) -> Outcome:
+def _over(state: Rows, correlate: Callable[[Vector, Vector], list[Unit]], per: str, policy: str) -> Outcome:
     predicted, true = pair(state)
     if per == "pooled":
-        return correlate(predicted.reshape(-1, 1), true.reshape(-1, 1))[0]
+        pooled = correlate(predicted.reshape(-1, 1), true.reshape(-1, 1))[0]
+        return pooled if isinstance(pooled, Outcome) else Outcome(pooled, n=predicted.size)
     if predicted.ndim == 1:
         predicted, true = predicted[:, None], true[:, None]
     units = zip(feature_names(state, predicted.shape[1]), correlate(predicted, true), strict=True)
@@ -102,35 +105,44 @@ def impossible(x: Vector, y: Vector) -> list[Outcome | None]:
     ]
 
 
-def pearson_of(x: Vector, y: Vector) -> list[Outcome]:
-    """Pearson correlation of each column of predicted x and true y, (n, m) both."""
+def pearson_of(x: Vector, y: Vector) -> Outcome:
+    """Pearson correlation of predicted x and true y, each (n,)."""
+    found = _pearson(x[:, None], y[:, None])[0]
+    return found if isinstance(found, Outcome) else Outcome(found, n=len(x))
+
+
+def _pearson(x: Vector, y: Vector) -> list[Unit]:
     problems = impossible(x, y)
     if all(problems):
         return [p for p in problems if p is not None]
     found = column_moments(x, y) if x.shape[1] > 1 else [exact_moments(x[:, 0], y[:, 0])]
-    return [p or _pearson(m) for p, m in zip(problems, found, strict=True)]
+    return [p or _from_moments(m) for p, m in zip(problems, found, strict=True)]
 
 
-def _pearson(moments: Moments) -> Outcome:
+def _from_moments(moments: Moments) -> Unit:
     value = pearson_from_moments(moments)
     if value is None or not math.isfinite(value):
         return Outcome.undefined("numerical_failure", "the spread is below what float64 can hold", n=moments.n)
-    return Outcome(value, n=moments.n)
+    return value
 
 
-def _each(x: Vector, y: Vector, correlate: Callable[[Vector, Vector], float]) -> list[Outcome]:
-    """A correlation of each column that has one."""
+def _spearman(x: Vector, y: Vector) -> list[Unit]:
+    problems = impossible(x, y)
+    if all(problems):
+        return [p for p in problems if p is not None]
+    return [p or _from_ranks(*sums) for p, sums in zip(problems, rank_moments(x, y), strict=True)]
+
+
+def _from_ranks(joint: int, spread_x: int, spread_y: int) -> float:
+    return min(1.0, max(-1.0, float(joint) / math.sqrt(float(spread_x) * float(spread_y))))
+
+
+def _kendall(x: Vector, y: Vector) -> list[Unit]:
     columns = zip(impossible(x, y), np.ascontiguousarray(x.T), np.ascontiguousarray(y.T), strict=True)
-    return [p or Outcome(correlate(a, b), n=len(a)) for p, a, b in columns]
+    return [p or _tau_b(pair_counts(a, b)) for p, a, b in columns]
 
 
-def _spearman(x: Vector, y: Vector) -> float:
-    joint, spread_x, spread_y = map(float, rank_moments(x, y))
-    return min(1.0, max(-1.0, joint / math.sqrt(spread_x * spread_y)))
-
-
-def _kendall(x: Vector, y: Vector) -> float:
-    pairs = pair_counts(x, y)
+def _tau_b(pairs: PairCounts) -> float:
     ordered = pairs.concordant + pairs.discordant
     surplus = pairs.concordant - pairs.discordant
     radicand = (ordered + pairs.tied_x) * (ordered + pairs.tied_y)

@@ -80,6 +80,11 @@ def _check_groups(group: Labels | None, splits: tuple[Split, ...]) -> None:
             )
 
 
+def row_names(state: Rows) -> tuple[str, ...]:
+    """What rows are drawn and ordered by: their ids, or their numbers where the truth has no ids."""
+    return tuple(state.ids) if state.ids is not None else tuple(map(str, range(state.n)))
+
+
 def is_stratified(codes: Ints, splits: tuple[Split, ...], group: Labels | None) -> bool:
     """Whether every fold holds its share of each class, give or take one row, or one group where there are groups."""
     slack = 1 if group is None or not len(group.codes) else int(np.bincount(group.codes).max())

@@ -14,7 +14,7 @@ from primabench_core.state.counts import Counts
 from primabench_core.state.exact import exact_row_sums
 from primabench_core.state.rows import Rows
 from primabench_metrics import classification
-from primabench_metrics.folds import splits_of
+from primabench_metrics.folds import row_names, splits_of
 from primabench_metrics.ranking import label_column
 
 Floats = NDArray[np.float64]
@@ -29,7 +29,7 @@ PROBE = "knn-probe/1"
 def knn_probe(state: Rows, *, k: int = 15, distance: str = "euclidean", score: str = "accuracy") -> Outcome:
     """Predict each scored row by the k nearest fitted rows, and score the predictions together.
 
-    Neighbours are found exactly; equal distances are taken in canonical row order. The most frequent class wins, and
+    Neighbours are found exactly; equal distances are taken in the order of ids. The most frequent class wins, and
     among equally frequent ones that of the nearest neighbour, so the names of classes do not matter.
 
     Args:
@@ -54,9 +54,11 @@ def knn_probe(state: Rows, *, k: int = 15, distance: str = "euclidean", score: s
         norms = np.sqrt(exact_row_sums(points * points))[:, None]
         points = points / np.where(norms > 0, norms, 1.0)
     called = np.full(state.n, -1, np.int64)
+    names = row_names(state)
     for split in splits:
-        near = nearest(points[split.score], points[split.fit], k)
-        called[split.score] = _vote(truth.codes[split.fit][near], len(truth.classes))
+        fit = np.asarray(sorted(split.fit.tolist(), key=names.__getitem__))  # equal distances go by name
+        near = nearest(points[split.score], points[fit], k)
+        called[split.score] = _vote(truth.codes[fit][near], len(truth.classes))
     metric = getattr(classification, score)
 
     def value(rows: Ints) -> Outcome:

@@ -16,7 +16,7 @@ from primabench_core.spec import Outcome
 from primabench_core.state.rows import Labels, Rows
 from primabench_metrics.basis import Basis
 from primabench_metrics.correlation import pearson_of
-from primabench_metrics.folds import Split, is_stratified, splits_of
+from primabench_metrics.folds import Split, is_stratified, row_names, splits_of
 from primabench_metrics.knn_probe import probe_identity
 from primabench_metrics.logistic import GRADIENT, logistic_path, probabilities
 from primabench_metrics.ranking import label_column, one_vs_rest
@@ -24,6 +24,7 @@ from primabench_metrics.runs import area, rank_counts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Names = tuple[str, ...]
 
 STRENGTHS = tuple(float(c) for c in 10.0 ** np.arange(-4, 5))
 """Values of C of the logistic model: nine from 1e-4 to 1e4, strongest penalty first."""
@@ -92,25 +93,15 @@ def linear_probe(state: Rows, *, task: str = "", allow_unstratified: bool = Fals
         if "label" in state.truth:
             truth = label_column(state)
             _check_stratified(state, truth, splits, allow_unstratified)
-            found = _classify(points, truth, _by_content(splits, points, truth.codes), task)
+            found = _classify(points, truth, splits, row_names(state), task)
             score = _class_score(found.values, truth)
         else:
             target = _numbers(state)
-            found = _regress(points, target, _by_content(splits, points, target), task)
-            score = lambda rows: pearson_of(found.values[rows], target[rows, None])[0]  # noqa: E731
+            found = _regress(points, target, splits, row_names(state), task)
+            score = _number_score(found.values[:, 0], target)
     except _SkippedError as skipped:
         return Outcome.undefined(*skipped.args, values=probe_identity(settings))
     return _outcome(state, splits, found, score, probe_identity(settings))
-
-
-def _by_content(splits: tuple[Split, ...], points: Floats, answers: NDArray[Any]) -> tuple[Split, ...]:
-    """The splits with fitted rows ordered by what they hold, so that inner folds do not follow the order of the items.
-
-    Rows that are equal in embedding and answer can stand for each other.
-    """
-    content = np.ascontiguousarray(np.column_stack([points, answers]) + 0.0)  # -0.0 and 0.0 are one number
-    keys = content.view(f"V{content.shape[1] * content.itemsize}").ravel()
-    return tuple(Split(s.name, s.fit[np.argsort(keys[s.fit], kind="stable")], s.score) for s in splits)
 
 
 def _outcome(
@@ -130,7 +121,7 @@ def _outcome(
         "chosen": found.choices,
     }  # fmt: skip
     if "label" not in state.truth:
-        values["pooled_centered"] = pearson_of(found.centred[rows, None], _numbers(state)[rows, None])[0].value
+        values["pooled_centered"] = pearson_of(found.centred[rows], _numbers(state)[rows]).value
     if pooled.value is None:
         return Outcome.undefined(pooled.reason, pooled.detail, n=len(rows), per_unit=per_fold, values=values)
     flags = found.flags
@@ -176,7 +167,16 @@ def _class_score(values: Floats, truth: Labels) -> Callable[[Ints], Outcome]:
     return score
 
 
-def _classify(points: Floats, truth: Labels, splits: tuple[Split, ...], task: str) -> _Predictions:
+def _number_score(values: Floats, target: Floats) -> Callable[[Ints], Outcome]:
+    """Pearson's correlation of some rows."""
+
+    def score(rows: Ints) -> Outcome:
+        return pearson_of(values[rows], target[rows])
+
+    return score
+
+
+def _classify(points: Floats, truth: Labels, splits: tuple[Split, ...], names: Names, task: str) -> _Predictions:
     classes = len(truth.classes)
     if classes < 2:
         raise _SkippedError("single_class", "the truth has one class")
@@ -186,7 +186,9 @@ def _classify(points: Floats, truth: Labels, splits: tuple[Split, ...], task: st
         present, codes = np.unique(truth.codes[split.fit], return_inverse=True)
         if len(present) < classes:
             flags.add("class_absent_in_fit")
-        strength = _choose_strength(points[split.fit], codes, len(present), f"{task}|{split.name}")
+        strength = _choose_strength(
+            points[split.fit], codes, len(present), _named(names, split.fit), _seed(task, split, names)
+        )
         up_to = STRENGTHS[: STRENGTHS.index(strength) + 1]
         fit = logistic_path(Basis.of(points[split.fit]), codes, len(present), up_to)[-1]
         if fit.gradient > GRADIENT:
@@ -201,13 +203,13 @@ def _classify(points: Floats, truth: Labels, splits: tuple[Split, ...], task: st
     return _Predictions(values, choices, np.empty(0), tuple(sorted(flags)))
 
 
-def _choose_strength(points: Floats, codes: Ints, classes: int, seed: str) -> float:
+def _choose_strength(points: Floats, codes: Ints, classes: int, names: Names, seed: str) -> float:
     """C with the best mean inner score; the smallest among equals."""
     smallest = int(np.bincount(codes, minlength=classes).min())
     if classes < 2 or smallest < 2:
         raise _SkippedError("too_few_items", "a class has fewer than two rows to fit on: no inner cross-validation")
-    strata = sorted((np.flatnonzero(codes == c) for c in range(classes)), key=lambda rows: int(rows[0]))
-    folds = _inner_folds(strata, min(INNER_FOLDS, smallest), seed)  # in an order that the names of classes do not make
+    strata = [np.flatnonzero(codes == c) for c in range(classes)]
+    folds = _inner_folds(strata, names, min(INNER_FOLDS, smallest), seed)
     scores = np.zeros(len(STRENGTHS))
     for held in folds:
         fitted = np.setdiff1d(np.arange(len(codes)), held)
@@ -221,25 +223,41 @@ def _choose_strength(points: Floats, codes: Ints, classes: int, seed: str) -> fl
     return STRENGTHS[_first_best(scores / len(folds))]
 
 
+def _named(names: Names, rows: Ints) -> Names:
+    return tuple(names[row] for row in rows.tolist())
+
+
+def _seed(task: str, split: Split, names: Names) -> str:
+    """Seed of the inner folds of a split; its first scored row stands for it, so that names of folds do not matter."""
+    return f"{task}|{min(names[row] for row in split.score.tolist())}"
+
+
 def _first_best(scores: Floats) -> int:
     """Place of the first score within 1e-9 of the best; penalties fall along the scores."""
     return int(np.flatnonzero(scores >= scores.max() - SAME)[0])
 
 
-def _inner_folds(strata: list[Ints], folds: int, seed: str) -> list[Ints]:
-    """Rows of each inner fold: every stratum in an order drawn from the seed, dealt out in turn."""
-    key = int.from_bytes(hashlib.sha256(f"{PROBE}|{seed}".encode()).digest()[:16], "little")
+def _inner_folds(strata: list[Ints], names: Names, folds: int, seed: str) -> list[Ints]:
+    """Rows of each inner fold: every stratum in an order that seed and row name draw, dealt out in turn.
+
+    Strata go by their first draw, so that neither names of classes nor the order of rows matter.
+
+    Args:
+        strata: Rows of each class.
+        names: Name of each row.
+        folds: Number of folds.
+        seed: Whatever the draw depends on besides the names.
+    """
+    draws = [hashlib.sha256(f"{PROBE}|{seed}|{name}".encode()).digest() for name in names]
+    drawn = [sorted(rows.tolist(), key=draws.__getitem__) for rows in strata]
+    drawn.sort(key=lambda rows: draws[rows[0]])
     members: list[list[int]] = [[] for _ in range(folds)]
-    dealt = 0
-    for number, rows in enumerate(strata):
-        words = np.random.Philox(key=key, counter=number << 128).random_raw(len(rows))
-        for row in rows[np.argsort(words, kind="stable")].tolist():
-            members[dealt % folds].append(row)
-            dealt += 1
+    for dealt, row in enumerate(row for rows in drawn for row in rows):
+        members[dealt % folds].append(row)
     return [np.sort(np.asarray(m, np.int64)) for m in members]
 
 
-def _regress(points: Floats, target: Floats, splits: tuple[Split, ...], task: str) -> _Predictions:
+def _regress(points: Floats, target: Floats, splits: tuple[Split, ...], names: Names, task: str) -> _Predictions:
     values = np.full((len(points), 1), np.nan)
     centred = np.full(len(points), np.nan)
     choices = {}
@@ -247,7 +265,8 @@ def _regress(points: Floats, target: Floats, splits: tuple[Split, ...], task: st
         fit_points, fit_target = points[split.fit], target[split.fit]
         if len(fit_target) < 2:
             raise _SkippedError("too_few_items", "fewer than two rows to fit on: no inner cross-validation")
-        folds = _inner_folds([np.arange(len(fit_target))], min(INNER_FOLDS, len(fit_target)), f"{task}|{split.name}")
+        everyone, few = [np.arange(len(fit_target))], min(INNER_FOLDS, len(fit_target))
+        folds = _inner_folds(everyone, _named(names, split.fit), few, _seed(task, split, names))
         errors = np.zeros(len(PENALTIES))
         for held in folds:
             fitted = np.setdiff1d(np.arange(len(fit_target)), held)

@@ -54,12 +54,11 @@ def pair_counts(x: NDArray[np.floating], y: NDArray[np.floating]) -> PairCounts:
 
 
 def _dense(x: NDArray[np.floating]) -> tuple[Ints, Ints]:
-    """Number of smaller distinct values of each row, and the size of each run of equal values."""
-    order, starts = tied_order(x)
-    sizes = np.diff(np.append(starts, len(x)))
+    """Number of smaller distinct values of each row, and how many rows hold each distinct value."""
+    order, ties = tied_order(x[None])
     ranks = np.empty(len(x), np.int64)
-    ranks[order] = np.repeat(np.arange(len(sizes)), sizes)
-    return ranks, sizes
+    ranks[order[0]] = np.cumsum(np.append(0, ~ties[0])) if len(x) else 0
+    return ranks, np.bincount(ranks)
 
 
 def _pairs_in(sizes: Ints) -> int:

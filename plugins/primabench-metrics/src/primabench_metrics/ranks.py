@@ -7,7 +7,10 @@ from numpy.typing import NDArray
 
 from primabench_metrics.runs import Ints, as_float32, ordered_bits
 
-_INDEX_BITS = np.uint64(32)
+_HALF = np.uint64(32)
+_LOW = np.uint64(0xFFFFFFFF)
+_SLAB = 1 << 17
+"""Numbers ranked at once: the temporaries stay in cache, and short columns share the price of a call."""
 
 
 def centred_ranks(x: NDArray[np.floating]) -> Ints:
@@ -23,64 +26,90 @@ def centred_ranks(x: NDArray[np.floating]) -> Ints:
         >>> centred_ranks(np.array([5.0, 1.0, 5.0])).tolist()
         [1, -2, 1]
     """
-    order, starts = tied_order(x)
+    order, ties = tied_order(x[None])
     ranks = np.empty(len(x), np.int64)
-    ranks[order] = _ascending(starts, len(x))
+    ranks[order] = _ascending(ties)
     return ranks
 
 
-def rank_moments(x: NDArray[np.floating], y: NDArray[np.floating]) -> tuple[int, int, int]:
-    """Exact Σab, Σa², Σb² of the centred ranks a of x and b of y, each (n,)."""
-    (x_order, x_starts), (y_order, y_starts) = tied_order(x), tied_order(y)
-    n = len(x)
-    b = np.empty(n, np.int64)
-    b[y_order] = _ascending(y_starts, n)
-    joint = _product_sum(_ascending(x_starts, n), b[x_order])
-    return joint, _spread(x_starts, n), _spread(y_starts, n)
+def rank_moments(x: NDArray[np.floating], y: NDArray[np.floating]) -> list[tuple[int, int, int]]:
+    """Exact Σab, Σa², Σb² of the centred ranks a and b of each column.
 
+    Args:
+        x: (n, m) float32 or float64, finite.
+        y: Likewise.
 
-def _ascending(starts: Ints, n: int) -> Ints:
-    """Centred ranks of n rows in ascending order, whose runs of equal values start at ``starts``."""
-    if len(starts) == n:
-        return np.arange(1 - n, n, 2)
-    ends = np.append(starts[1:], n)
-    return np.repeat(starts + ends - n, ends - starts)
-
-
-def _spread(starts: Ints, n: int) -> int:
-    """Sum of squared centred ranks: (n³ − n − Σ(t³ − t))/3 over runs of t equal values."""
-    if len(starts) == n:
-        return (n**3 - n) // 3
-    sizes = np.diff(np.append(starts, n))
-    tied: list[int] = sizes[sizes > 1].tolist()
-    return (n**3 - n - sum(t * t * t - t for t in tied)) // 3
-
-
-def tied_order(x: NDArray[np.floating]) -> tuple[Ints, Ints]:
-    """(n,) row numbers by ascending value, and where each run of equal values starts in that order.
-
-    Numbers that fit float32 are sorted as 64-bit keys (value bits, row number), which numpy does with vector
-    instructions; within a run the order of rows has no meaning.
+    Returns:
+        m triples of integers.
     """
-    n = len(x)
+    n, m = x.shape
+    found: list[tuple[int, int, int]] = []
+    step = max(1, _SLAB // max(1, n))
+    for first in range(0, m, step):
+        left, right = (np.ascontiguousarray(side[:, first : first + step].T) for side in (x, y))
+        (x_order, x_ties), (y_order, y_ties) = tied_order(left), tied_order(right)
+        a, other = _ascending(x_ties), _ascending(y_ties)
+        b = np.empty(left.size, np.int64)
+        b[y_order.ravel()] = other.ravel()
+        sums = [_product_sums(p, q) for p, q in ((a, b.take(x_order)), (a, a), (other, other))]
+        found += zip(*sums, strict=True)
+    return found
+
+
+def tied_order(x: NDArray[np.floating]) -> tuple[Ints, NDArray[np.bool_]]:
+    """How the numbers of each row of (m, n) ascend.
+
+    Numbers that fit float32 are sorted as 64-bit keys (value bits, place), which numpy does with vector instructions;
+    among equal numbers the order of places has no meaning.
+
+    Returns:
+        (m, n) places in the flat array, and (m, n − 1) whether each number of that order equals its successor.
+    """
+    m, n = x.shape
     narrow = as_float32(x) if n < 1 << 32 else None
     if narrow is None:
-        order = np.argsort(x)
-        values: NDArray[np.generic] = x[order]
+        order = np.argsort(x, axis=1)
+        values = np.take_along_axis(x, order, axis=1)
+        ties = values[:, 1:] == values[:, :-1]
     else:
         keys = ordered_bits(narrow).astype(np.uint64)
-        keys <<= _INDEX_BITS
+        keys <<= _HALF
         keys |= np.arange(n, dtype=np.uint64)
-        keys.sort()
-        order = keys.astype(np.uint32).astype(np.int64)
-        keys >>= _INDEX_BITS
-        values = keys
-    starts = np.flatnonzero(values[1:] != values[:-1]) + 1
-    return order, np.concatenate(([0], starts)) if n else starts
+        keys.sort(axis=1)
+        ties = (keys[:, 1:] ^ keys[:, :-1]) <= _LOW
+        keys &= _LOW
+        order = keys.view(np.int64)
+    if m > 1:
+        order += np.arange(0, m * n, n)[:, None]
+    return order, ties
 
 
-def _product_sum(x: Ints, y: Ints) -> int:
-    """Exact Σ x·y of centred ranks, whatever their number."""
-    n = max(1, len(x))
-    step = max(1, (1 << 62) // (n * n))
-    return sum(int((x[i : i + step] * y[i : i + step]).sum()) for i in range(0, len(x), step))
+def _ascending(ties: NDArray[np.bool_]) -> Ints:
+    """(m, n) centred ranks of ascending numbers; only runs of equal numbers cost more than a copy."""
+    m, n = ties.shape[0], ties.shape[1] + 1
+    ranks = np.empty((m, n), np.int64)
+    ranks[:] = np.arange(1 - n, n, 2)
+    flat = np.flatnonzero(ties)
+    if not len(flat):
+        return ranks
+    row, place = np.divmod(flat, n - 1)
+    flat += row
+    is_first = np.append(True, flat[1:] != flat[:-1] + 1)
+    starts, pairs = flat[is_first], np.diff(np.append(np.flatnonzero(is_first), len(flat)))
+    middle = 2 * place[is_first] + pairs + 1 - n  # start + end − n, the end being start + pairs + 1
+    sizes = pairs + 1
+    at = np.repeat(starts - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
+    ranks.reshape(-1)[at] = np.repeat(middle, sizes)
+    return ranks
+
+
+def _product_sums(a: Ints, b: Ints) -> list[int]:
+    """Exact Σ a·b of each row of (m, n) centred ranks, whatever their number."""
+    m, n = a.shape
+    products = a * b
+    step = max(1, (1 << 62) // max(1, n * n))  # so many products fit 64 bits
+    totals = [0] * m
+    for start in range(0, n, step):
+        part: list[int] = products[:, start : start + step].sum(axis=1).tolist()
+        totals = [total + more for total, more in zip(totals, part, strict=True)]
+    return totals

@@ -122,6 +122,7 @@ hit_rate_at_k = MetricSpec(
     high=1.0,
     parameters=(_K, POSITIVE, _PER),
     check="primabench_metrics.ranking:check_ranking",
+    example="primabench_metrics.examples:ranked_lists",
     interval=_NO_INTERVAL,
     references=("Manning, Raghavan & Schuetze (2008) Introduction to Information Retrieval, chapter 8",),
 )
@@ -136,6 +137,7 @@ recall_at_k = MetricSpec(
     high=1.0,
     parameters=(_K, POSITIVE, _PER),
     check="primabench_metrics.ranking:check_ranking",
+    example="primabench_metrics.examples:ranked_lists",
     interval=_NO_INTERVAL,
     references=("Manning, Raghavan & Schuetze (2008) Introduction to Information Retrieval, chapter 8",),
 )
