@@ -123,5 +123,6 @@ def test_docstrings_become_markdown() -> None:
     assert "A number &lt; 1 \\* 2." in text
     assert "```pycon\n>>> 1\n1\n```" in text
     assert prose(":data:`primabench_core.x.Y`") == "`Y`"
-    assert table(("a", "b"), [("1|2", "x\ny")]).splitlines()[-1] == "| 1\\|2 | x y |"
+    assert table(("a", "b"), [("1|2", "x\ny")]).splitlines()[-1] == "| 1&#124;2 | x y |"
+    assert table(("a",), [("`x|<y`",)]).endswith("| <code>x&#124;&lt;y</code> |")
     assert table(("a",), []) == ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Sequence
+from html import escape
 from textwrap import dedent
 from typing import Any
 
@@ -37,8 +38,10 @@ def prose(text: str) -> str:
 
 
 def cell(text: str) -> str:
-    """Text inside a table."""
-    return " ".join(str(text).split()).replace("|", "\\|")
+    """Text inside a table; a bar inside code is written so that every dialect of Markdown shows it."""
+    line = " ".join(str(text).split())
+    line = re.sub(r"`([^`]*\|[^`]*)`", lambda m: f"<code>{escape(m[1], quote=False)}</code>", line)
+    return line.replace("|", "&#124;")
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
