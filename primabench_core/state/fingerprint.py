@@ -184,8 +184,8 @@ def _canonical(block: NDArray[Any]) -> Iterator[Buffer]:
 def _row_digests(block: NDArray[Any], row_bytes: int) -> Iterator[bytes]:
     for piece in _canonical(block):
         raw = memoryview(piece).cast("B")
-        for start in range(0, len(raw), row_bytes):
-            yield sha256(raw[start : start + row_bytes]).digest()
+        rows = [sha256(raw[start : start + row_bytes]).digest() for start in range(0, len(raw), row_bytes)]
+        yield b"".join(rows)  # one update of the leaf a piece, not one a row
 
 
 def _as_text_bytes(texts: list[str] | list[str | None]) -> bytes:

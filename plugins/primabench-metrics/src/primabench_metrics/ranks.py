@@ -106,10 +106,9 @@ def _ascending(ties: NDArray[np.bool_]) -> Ints:
 def _product_sums(a: Ints, b: Ints) -> list[int]:
     """Exact Σ a·b of each row of (m, n) centred ranks, whatever their number."""
     m, n = a.shape
-    products = a * b
     step = max(1, (1 << 62) // max(1, n * n))  # so many products fit 64 bits
     totals = [0] * m
     for start in range(0, n, step):
-        part: list[int] = products[:, start : start + step].sum(axis=1).tolist()
+        part: list[int] = np.einsum("ij,ij->i", a[:, start : start + step], b[:, start : start + step]).tolist()
         totals = [total + more for total, more in zip(totals, part, strict=True)]
     return totals
