@@ -1,28 +1,16 @@
 """Card and recipe of ``wolf_2018_genome_biology/pbmc68k_reduced@1.0.0``, importable without any array library."""
 
 from primabench_core.spec import DatasetSpec, RecipeSpec, Source
+from primabench_recipes.curation.card import AuditPlan, notes_of
 
 KEY = "wolf_2018_genome_biology/pbmc68k_reduced@1.0.0"
 
-NOTES = """
-**What the numbers are.** `expression` is the `raw` layer of the file: log(1 + counts per 10,000), natural logarithm,
-normalised over all genes of the cell before 765 were kept, and rounded by the source to three decimals. The file's
-`X` (regressed and scaled, with negative values) is not used; it breaks any contract that asks for counts or log values.
-
-**The labels are an annotation, not a measurement.** Zheng et al. gave each cell the sorted population whose mean
-profile its own profile correlates with best. So the truth was derived from the expression that a model sees, close
-T-cell types are noisy, and a score says how well a model repeats that annotation.
-
-**The truth is public.** Anyone can read it out of scanpy. That the solution is kept apart here protects from
-accidents, not from intent.
-
-**Left out on purpose.** `louvain`, `X_pca`, `X_umap`, the neighbour graph and the columns of `var` were computed on
-all cells at once, test cells included; the clusters of `louvain` follow the labels closely. `rank_genes_groups` was
-computed from the labels themselves. `n_genes`, `n_counts`, `percent_mito` and the cell-cycle scores describe one cell
-at a time and stay as inputs.
-
-**One donor**, so no split can hold out a donor or a batch. 700 cells, 10 types of 8 to 240 cells: intervals are wide.
-"""
+AUDIT = AuditPlan(
+    identity=["expression"],
+    label="label",
+    groups=["phase"],
+    public_truth="it can be read out of scanpy",
+)
 
 DATASET = DatasetSpec(
     key=KEY,
@@ -45,7 +33,7 @@ DATASET = DatasetSpec(
     modality="single-cell RNA-seq",
     n_units=700,
     content_hash="2a675f58b6d6843129f0bf7c10311ad5961911855b3a1ed6d7269376267c804d",
-    notes=NOTES.strip(),
+    notes=notes_of(__file__),
     citation_urls=(
         "https://doi.org/10.1186/s13059-017-1382-0",
         "https://doi.org/10.1038/ncomms14049",

@@ -1,0 +1,1 @@
+"""Colange et al. Scientific Reports 15, 18104 (2025)."""

@@ -1,0 +1,1 @@
+"""Eight airway RNA-seq samples out of the file inside InMoose."""

@@ -1,0 +1,1 @@
+"""Seven Drosophila RNA-seq samples out of the files inside InMoose."""

@@ -1,0 +1,7 @@
+"""What a curator looks at before trusting the source; run as a module, arguments are ``NAME=FILE``."""
+
+from primabench_recipes.colange_2025_scientific_reports.pasilla.card import AUDIT, RECIPE
+from primabench_recipes.curation.exploring import main
+
+if __name__ == "__main__":
+    main(RECIPE, AUDIT)

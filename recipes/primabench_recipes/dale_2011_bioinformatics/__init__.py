@@ -1,0 +1,1 @@
+"""Dale, Pedersen, Quinlan. Bioinformatics 27, 3423 (2011)."""

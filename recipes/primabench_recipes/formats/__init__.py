@@ -1,0 +1,1 @@
+"""Readers of file formats that several recipes share; each refuses what it does not understand."""

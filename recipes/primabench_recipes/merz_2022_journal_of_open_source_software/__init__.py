@@ -1,0 +1,1 @@
+"""Merz et al. Journal of Open Source Software 7, 3981 (2022)."""

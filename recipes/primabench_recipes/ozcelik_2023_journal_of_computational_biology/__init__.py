@@ -1,0 +1,1 @@
+"""Özçelik et al. Journal of Computational Biology 30, 1240 (2023)."""

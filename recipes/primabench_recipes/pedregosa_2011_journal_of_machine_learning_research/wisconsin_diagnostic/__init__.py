@@ -1,0 +1,1 @@
+"""569 fine-needle aspirates out of the file inside scikit-learn."""

@@ -1,0 +1,10 @@
+"""What a curator looks at before trusting the source; run as a module, arguments are ``NAME=FILE``."""
+
+from primabench_recipes.curation.exploring import main
+from primabench_recipes.pedregosa_2011_journal_of_machine_learning_research.wisconsin_diagnostic.card import (
+    AUDIT,
+    RECIPE,
+)
+
+if __name__ == "__main__":
+    main(RECIPE, AUDIT)

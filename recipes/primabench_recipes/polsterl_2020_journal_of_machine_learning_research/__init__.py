@@ -1,0 +1,1 @@
+"""Pölsterl. Journal of Machine Learning Research 21, 1 (2020)."""

@@ -1,0 +1,1 @@
+"""Serdakov et al. bioRxiv (2026)."""
