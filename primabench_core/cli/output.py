@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -37,3 +38,24 @@ def console(*, stderr: bool = False) -> Console:
     from rich.console import Console
 
     return Console(stderr=stderr, highlight=False)
+
+
+@contextmanager
+def bytes_bar(label: str, *, quiet: bool = False) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar on standard error that counts bytes; gives the function ``progress(step, done, total)`` that moves it.
+
+    Nothing is drawn before the first call, where standard error is no terminal, or when ``quiet``.
+    """
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn, TransferSpeedColumn
+
+    out = console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(
+        *columns, TimeRemainingColumn(), console=out, transient=True, disable=quiet or not out.is_terminal
+    ) as bar:
+        job = bar.add_task(label, total=None, visible=False)
+
+        def progress(step: str, done: int, total: int) -> None:
+            bar.update(job, description=step, completed=done, total=total or None, visible=True)
+
+        yield progress

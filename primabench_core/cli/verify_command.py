@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,9 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--predictions", help="the predictions that were scored: recompute every metric from them")
     parser.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help="column of a field")
     parser.add_argument("--dataset", help="publication/slug@version: verify the stored bytes instead")
+    parser.add_argument("--objects", action="store_true", help="with --dataset: only the SHA-256 of stored objects")
+    parser.add_argument("--content", action="store_true", help="with --dataset: only the content hash of the values")
+    parser.add_argument("--threads", type=int, help="with --dataset: threads that hash; default: one a processor")
     parser.add_argument("--store", help="store to read; overrides PRIMABENCH_STORE")
     parser.add_argument("--json", action="store_true", help="print JSON")
 
@@ -28,6 +32,8 @@ def run(args: Namespace) -> int:
         raise UsageError(
             "Give a result file or --dataset, one of them.", remedy="primabench verify RESULT.json --predictions FILE"
         )
+    if args.result and (args.objects or args.content or args.threads):
+        raise UsageError("--objects, --content and --threads belong to --dataset.", remedy="primabench verify --help")
     report = _verify_dataset(args) if args.dataset else _verify_result(args)
     checks = report.checks
     ok = all(c.status != "failed" for c in checks)
@@ -50,18 +56,19 @@ def run(args: Namespace) -> int:
 
 
 def _verify_dataset(args: Namespace) -> Any:
-    from rich.progress import Progress
-
+    from primabench_core.cli.output import bytes_bar
     from primabench_core.store.access import verify_dataset
 
-    out = console(stderr=True)
-    with Progress(console=out, transient=True, disable=args.json or not out.is_terminal) as bar:
-        job = bar.add_task(f"verifying {args.dataset}", total=None)
-
-        def progress(step: str, done: int, total: int) -> None:
-            bar.update(job, description=step, completed=done, total=total or None)
-
-        return verify_dataset(args.dataset, store=args.store, progress=progress)
+    both = args.content == args.objects  # neither flag asks for both
+    with bytes_bar(f"verifying {args.dataset}", quiet=args.json) as progress:
+        return verify_dataset(
+            args.dataset,
+            store=args.store,
+            progress=progress,
+            objects=both or args.objects,
+            content=both or args.content,
+            threads=args.threads or os.cpu_count() or 1,
+        )
 
 
 def _verify_result(args: Namespace) -> Any:

@@ -108,32 +108,42 @@ def _error(action: str, place: str, kind: Fault, status: int, tries: int, name: 
 
 def classify(error: BaseException) -> tuple[Fault, int]:
     """What kind of fault an error of fsspec, gcsfs, s3fs, aiohttp or botocore is, and its HTTP status (0: none)."""
-    seen: BaseException | None = error
-    for _ in range(4):  # s3fs wraps what botocore raised
-        if seen is None:
-            break
+    status = _status(error)
+    if status:
+        return _of_status(status), status
+    kind = _by_type(error)
+    seen = error.__cause__
+    while kind == "permanent" and seen is not None:  # s3fs wraps what botocore raised
         status = _status(seen)
         if status:
-            return _STATUS.get(status, "transient" if status >= 500 else "permanent"), status
-        seen = seen.__cause__
+            return _of_status(status), status
+        kind, seen = _by_type(seen), seen.__cause__
+    return kind, 0
+
+
+def _of_status(status: int) -> Fault:
+    return _STATUS.get(status, "transient" if status >= 500 else "permanent")
+
+
+def _by_type(error: BaseException) -> Fault:
     if isinstance(error, FileNotFoundError | KeyError):
-        return "missing", 0
+        return "missing"
     if isinstance(error, FileExistsError):
-        return "exists", 0
+        return "exists"
     if isinstance(error, PermissionError):
-        return "forbidden", 0
+        return "forbidden"
     if isinstance(error, zipfile.BadZipFile):
-        return "corrupt", 0
+        return "corrupt"
     if isinstance(error, TimeoutError | asyncio.TimeoutError) or "Timeout" in type(error).__name__:
-        return "slow", 0
-    return _by_name(error), 0
+        return "slow"
+    return _by_name(error)
 
 
 def _by_name(error: BaseException) -> Fault:
     """Libraries that are not imported here are known by their names."""
     names = {kind.__name__ for kind in type(error).__mro__}
     library = {kind.__module__.split(".")[0] for kind in type(error).__mro__}
-    if isinstance(error, ConnectionError) or names & {"ClientConnectionError", "ClientPayloadError", "ServerDisconnectedError"}:
+    if isinstance(error, ConnectionError) or names & {"ClientConnectionError", "ClientPayloadError"}:
         return "transient"
     if "botocore" in library and names & {"HTTPClientError", "ConnectionError", "IncompleteReadError"}:
         return "transient"
@@ -151,7 +161,7 @@ def _status(error: BaseException) -> int:
     else:
         found = getattr(error, "status", None) or getattr(error, "code", None)
     try:
-        status = int(found)  # type: ignore[arg-type]
+        status = int(found)
     except (TypeError, ValueError):
         return 0
     return status if 400 <= status < 600 else 0

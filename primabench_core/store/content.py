@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
+
+import numpy as np
 
 from primabench_core.contract.evaldata import EvalData
 from primabench_core.errors import UsageError
@@ -85,7 +88,7 @@ def content_root(
     columns: Mapping[str, str] | None = None,
     threads: int = 1,
     block_rows: int | None = None,
-    progress: Callable[[str], None] | None = None,
+    advance: Callable[[float], None] | None = None,
 ) -> bytes:
     """Artifact root of content hash v1.
 
@@ -95,7 +98,7 @@ def content_root(
         columns: As for :func:`columns_of`.
         threads: Threads that hash; the digest does not depend on them.
         block_rows: Rows read at a time; the digest does not depend on them.
-        progress: Called with the name of each array when it is done.
+        advance: Called after each block with its share of the artifact; shares add up to about 1.
 
     Returns:
         32 bytes.
@@ -108,21 +111,39 @@ def content_root(
         True
     """
     roots: dict[str, bytes] = {}
+    parts = columns_of(data, columns)
+    total = sum(_weight(part) for part in parts)
     with threads_for_hashing(threads) as pool:
-        for part in columns_of(data, columns):
+        for part in parts:
             dtype = part.dtype if part.kind in ("numeric", "text") else f"{_PREFIX[part.kind]}:{part.dtype}"
-            tree = _ROOTS[part.kind](part, block_rows, pool)
+            share = _weight(part) / total if total else 0.0
+            tree = _ROOTS[part.kind](_counted(part, block_rows, share, advance), pool)
             roots[part.name] = array_root(part.name, part.dims, dtype, part.shape, tree)
-            if progress:
-                progress(part.name)
     return artifact_root(roots, attributes)
+
+
+def _weight(part: Column) -> int:
+    size = 16 if part.kind == "text" else np.dtype(part.dtype).itemsize
+    entries = part.shape[1] * part.shape[2] if part.kind == "ragged" else math.prod(part.shape)
+    return size * entries
+
+
+def _counted(
+    part: Column, rows: int | None, share: float, advance: Callable[[float], None] | None
+) -> Iterator[Any]:
+    """Blocks of a column; after each one its share is told."""
+    for block in part.blocks(rows):
+        yield block
+        if advance:
+            here = len(block[2]) - 1 if part.kind == "sparse" else len(block)
+            advance(share * here / max(part.n, 1))
 
 
 _PREFIX = {"sparse": "csr", "ragged": "ragged"}
 
-_ROOTS: dict[str, Callable[[Column, int | None, Executor | None], bytes]] = {
-    "numeric": lambda part, rows, pool: numeric_root(part.blocks(rows), pool),
-    "text": lambda part, rows, pool: text_root(part.blocks(rows), pool),
-    "sparse": lambda part, rows, pool: csr_root(part.blocks(rows), pool),
-    "ragged": lambda part, rows, pool: ragged_root(((b.values, b.counts) for b in part.blocks(rows)), pool),
+_ROOTS: dict[str, Callable[[Iterator[Any], Executor | None], bytes]] = {
+    "numeric": numeric_root,
+    "text": text_root,
+    "sparse": csr_root,
+    "ragged": lambda blocks, pool: ragged_root(((b.values, b.counts) for b in blocks), pool),
 }

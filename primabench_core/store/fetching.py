@@ -7,7 +7,7 @@ import secrets
 import shutil
 import threading
 from collections.abc import Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 
@@ -73,15 +73,26 @@ def fetch_objects(
         return
     _check_space(temporary, total)
     count = _Count(progress, label, total)
+    queue = iter(absent)
+    turn = threading.Lock()
+
+    def work() -> None:  # a job for each of 1e5 objects would cost more than the small ones among them
+        while not count.stopped:
+            with turn:
+                item = next(queue, None)
+            if item is None:
+                return
+            try:
+                _fetch(remote, item, temporary, count)
+            except BaseException:
+                count.stopped = True  # the others end at their next range
+                raise
+
     with ThreadPoolExecutor(min(THREADS, len(absent))) as pool:
-        jobs = [pool.submit(_fetch, remote, item, temporary, count) for item in absent]
-        done, waiting = wait(jobs, return_when=FIRST_EXCEPTION)
-        for job in waiting:  # the first fault ends it; what is under way stops at its next range
-            job.cancel()
-        count.stopped = any(job.exception() for job in done)
-    for job in jobs:
-        if not job.cancelled():
-            job.result()
+        jobs = [pool.submit(work) for _ in range(min(THREADS, len(absent)))]
+    faults = [error for job in jobs if (error := job.exception()) is not None]
+    for error in sorted(faults, key=lambda fault: isinstance(fault, _Stopped)):
+        raise error
 
 
 class _Stopped(StoreError):

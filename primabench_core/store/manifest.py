@@ -17,7 +17,7 @@ from primabench_core.errors import CorruptDataError, MissingDataError, UsageErro
 from primabench_core.store import plain
 from primabench_core.store.faults import PRIVATE, named
 from primabench_core.store.hashing import canonical_json
-from primabench_core.store.location import all_inside, inside, parse_key, plain_path
+from primabench_core.store.location import all_inside, inside, parse_key, refuse_climbing
 
 FORMAT = 1
 """Version of the manifests' own form."""
@@ -214,6 +214,6 @@ def _check_paths(entry: ArtifactEntry, folder: Path | None) -> None:
     if folder is not None:
         all_inside(inside(folder, entry.path), (stored.path for stored in entry.objects))
         return
-    plain_path(entry.path)
+    refuse_climbing(entry.path)
     for stored in entry.objects:
-        plain_path(stored.path)
+        refuse_climbing(stored.path)

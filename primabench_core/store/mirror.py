@@ -76,7 +76,7 @@ class Mirror(Store):
     """A unit of the cache with the store that fills it."""
 
     key: str = ""
-    remote: Remote = field(default=None, repr=False, eq=False)  # type: ignore[assignment]  # always given by open()
+    remote: Remote = field(default=None, repr=False, eq=False)  # always given by open()
     _prefix: list[str] = field(factory=list, repr=False, eq=False)
 
     @classmethod
@@ -262,6 +262,7 @@ class Mirror(Store):
             if found.dataset != self.key:
                 raise CorruptDataError(f"the manifest {shown} is that of another dataset", remedy="use another store")
             put_file(path, data, self._temporary(), private=private)
+            return found
         return read_manifest(kind, path, private=private)
 
     def _private_folder(self) -> None:

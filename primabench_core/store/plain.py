@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import types
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 from attrs import fields, has
@@ -48,8 +49,8 @@ def read(kind: type[T], value: Any, path: str = "$") -> T:
     """
     if not isinstance(value, dict):
         raise Misread(f"{path}: expected an object, found {type(value).__name__}")
-    hints = get_type_hints(kind)
-    names = [f.name for f in fields(kind)]  # type: ignore[arg-type]
+    hints = _hints(kind)
+    names = list(hints)
     unknown, absent = sorted(set(value) - set(names)), [n for n in names if n not in value]
     if unknown:
         raise Misread(f"{path}: unknown key {unknown[0]!r}")
@@ -58,7 +59,16 @@ def read(kind: type[T], value: Any, path: str = "$") -> T:
     return kind(**{name: _read_field(hints[name], value[name], f"{path}.{name}") for name in names})
 
 
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    """Types of the fields, in their order; to find them takes longer than to read a small object."""
+    hints = get_type_hints(kind)
+    return {f.name: hints[f.name] for f in fields(kind)}
+
+
 def _read_field(hint: Any, value: Any, path: str) -> Any:
+    if type(value) is hint:  # most values; also keeps a manifest of 1e5 objects quick
+        return value
     origin = get_origin(hint)
     if origin is tuple:
         if not isinstance(value, list):

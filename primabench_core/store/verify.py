@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
 from pathlib import Path
 
 from attrs import frozen
 
-from primabench_core.errors import PrimaBenchError, StoreError
+from primabench_core.errors import CorruptDataError, PrimaBenchError, StoreError
 from primabench_core.spec.dataset import DatasetSpec
 from primabench_core.store.content import content_root
 from primabench_core.store.faults import PRIVATE, named
@@ -19,8 +20,10 @@ from primabench_core.store.manifest import (
     Manifest,
     PreparedManifest,
     PrivateManifest,
+    StoredObject,
     read_manifest,
 )
+from primabench_core.store.mirror import Mirror, reach
 from primabench_core.store.writing import Progress, private_root
 from primabench_core.store.zarr_io import open_lazy, stored_attributes
 
@@ -74,20 +77,23 @@ def verify_dataset(
 ) -> DatasetReport:
     """Recompute object hashes and content hashes of a dataset and of its prepared splits.
 
+    Of a remote store all that the caller may read is brought into the cache first, each object compared with its
+    SHA-256; then the cached copy is verified like a local one.
+
     Args:
         key: ``publication/slug@version``.
-        store: Folder of the store; by default ``PRIMABENCH_STORE``.
-        progress: Called as ``progress(step, done, total)``, once an artifact.
+        store: The store; by default ``PRIMABENCH_STORE``.
+        progress: Called as ``progress(step, done, total)``: bytes of stored objects that were looked at.
         objects: Compare every stored file with its SHA-256 and size; a file that no manifest names is a fault too.
         content: Recompute content hash v1 from the stored values.
-        threads: Threads that hash.
+        threads: Threads that hash: files, and leaves of arrays.
 
     Returns:
         One check a kind and artifact, in a fixed order. Private parts are checked without being named.
 
     Raises:
         MissingDataError: the dataset is not built.
-        CorruptDataError: its manifest cannot be read.
+        CorruptDataError: its manifest cannot be read, or an object of a remote store is damaged.
 
     Example:
         >>> verify_dataset("wolf_2018_genome_biology/pbmc68k_reduced@1.0.0").passed  # doctest: +SKIP
@@ -95,31 +101,71 @@ def verify_dataset(
     """
     from primabench_core.store.prepare import require_built
 
-    place = Store.at(store)
+    place = reach(key, store)
     require_built(place, key)
     manifest = read_manifest(Manifest, place.manifest(key))
     checks: list[Check] = []
-    parts = list(_parts(place, key, manifest, checks))
-    for done, part in enumerate(parts):
-        if progress:
-            progress(f"verifying {part.label}", done, len(parts))
-        if objects:
-            checks.append(_check_objects(part))
-        if content:
-            checks.append(_check_content(part, threads))
-    checks.append(_check_salt(place, key, manifest))
+    hidden = _bring(place, checks, progress) if isinstance(place, Mirror) else True
+    parts = list(_parts(place, key, manifest, checks, hidden))
+    meter = _Meter(progress, sum(_size(part) for part in parts) * (objects + content))
+    with ThreadPoolExecutor(max(1, threads)) as pool:
+        for part in parts:
+            meter.label = f"verifying {part.label}"
+            if objects:
+                checks.append(_check_objects(part, pool, meter))
+            if content:
+                checks.append(_check_content(part, threads, meter))
+    if hidden:
+        checks.append(_check_salt(place, key, manifest))
     checks.append(_check_dataset(manifest))
     checks.append(_check_pin(key, manifest))
-    if progress:
-        progress("done", len(parts), len(parts))
+    meter.finish()
     return DatasetReport(dataset=key, checks=tuple(checks))
 
 
-def _parts(place: Store, key: str, manifest: Manifest, checks: list[Check]) -> Iterator[_Part]:
+class _Meter:
+    """Bytes that were looked at."""
+
+    def __init__(self, progress: Progress | None, total: int) -> None:
+        self._progress, self._total, self._done, self.label = progress, total, 0, ""
+
+    def add(self, size: float) -> None:
+        self._done = min(self._total, self._done + int(size))
+        if self._progress:
+            self._progress(self.label, self._done, self._total)
+
+    def finish(self) -> None:
+        if self._progress:
+            self._progress("done", self._total, self._total)
+
+
+def _size(part: _Part) -> int:
+    return sum(stored.size for stored in part.entry.objects)
+
+
+def _bring(mirror: Mirror, checks: list[Check], progress: Progress | None) -> bool:
+    """Bring a remote version; says whether its private part may be read."""
+    mirror.bring_public(progress)
+    specs = mirror.published()
+    for spec in specs:
+        mirror.bring_splits(spec, ("train", "test"), progress=progress)
+    try:
+        mirror.bring_everything(progress)
+        for spec in specs:
+            mirror.bring_solution(spec, progress)
+    except CorruptDataError:
+        raise
+    except StoreError as error:
+        checks.append(Check("private part", "skipped", error.message))
+        return False
+    return True
+
+
+def _parts(place: Store, key: str, manifest: Manifest, checks: list[Check], hidden: bool) -> Iterator[_Part]:
     version, private = place.version(key), place.private(key)
     for entry in manifest.artifacts:
         yield _Part(entry.path, version, entry, False)
-    if manifest.solution_root:
+    if manifest.solution_root and hidden:
         yield from _sealed("private part", private, checks)
     for folder in sorted(p.parent for p in version.glob(f"*-p*/{MANIFEST}")):
         try:
@@ -129,7 +175,8 @@ def _parts(place: Store, key: str, manifest: Manifest, checks: list[Check]) -> I
             continue
         for entry in splits.artifacts:
             yield _Part(f"{folder.name}/{entry.path}", folder, entry, False)
-        yield from _sealed(f"private part of {folder.name}", private / folder.name, checks)
+        if hidden:
+            yield from _sealed(f"private part of {folder.name}", private / folder.name, checks)
 
 
 def _sealed(label: str, folder: Path, checks: list[Check]) -> Iterator[_Part]:
@@ -148,9 +195,16 @@ def _judge(name: str, agrees: bool, fault: str) -> Check:
     return Check(name, "passed") if agrees else Check(name, "failed", fault)
 
 
-def _check_objects(part: _Part) -> Check:
+def _check_objects(part: _Part, pool: Executor, meter: _Meter) -> Check:
     name = f"objects {part.label}"
     folder = inside(part.base, part.entry.path)
+
+    def look(stored: StoredObject) -> str:
+        path = inside(folder, stored.path)
+        size = path.stat().st_size
+        if size != stored.size:
+            return f"expected {stored.size} bytes, found {size}"
+        return "" if file_sha256(path) == stored.sha256 else f"SHA-256 is not the recorded {stored.sha256}"
 
     def fault(path: str, what: str) -> Check:
         return Check(name, "failed", what if part.private else f"{part.entry.path}/{path}: {what}")
@@ -158,30 +212,34 @@ def _check_objects(part: _Part) -> Check:
     try:
         with named("read", folder, private=part.private):
             present = {p.relative_to(folder).as_posix() for p in folder.rglob("*") if p.is_file()}
-            for stored in part.entry.objects:
-                if stored.path not in present:
-                    return fault(stored.path, "is missing")
-                path = inside(folder, stored.path)
-                if path.stat().st_size != stored.size:
-                    return fault(stored.path, f"expected {stored.size} bytes, found {path.stat().st_size}")
-                if file_sha256(path) != stored.sha256:
-                    return fault(stored.path, f"SHA-256 is not the recorded {stored.sha256}")
+            absent = next((stored.path for stored in part.entry.objects if stored.path not in present), None)
+            if absent is not None:
+                return fault(absent, "is missing")
+            for stored, found in zip(part.entry.objects, pool.map(look, part.entry.objects), strict=True):
+                meter.add(stored.size)
+                if found:
+                    return fault(stored.path, found)
             stray = sorted(present - {stored.path for stored in part.entry.objects})
             if stray:
                 return fault(stray[0], "no manifest names this file")
     except PrimaBenchError as error:
         return Check(name, "failed", error.message)
-    size = sum(stored.size for stored in part.entry.objects)
-    return Check(name, "passed", "" if part.private else f"{len(part.entry.objects)} files, {size:,} bytes")
+    return Check(name, "passed", "" if part.private else f"{len(part.entry.objects)} files, {_size(part):,} bytes")
 
 
-def _check_content(part: _Part, threads: int) -> Check:
+def _check_content(part: _Part, threads: int, meter: _Meter) -> Check:
     name = f"content {part.label}"
-    folder = inside(part.base, part.entry.path)
+    folder, size = inside(part.base, part.entry.path), _size(part)
     try:
         attributes, columns = stored_attributes(folder, private=part.private)
         data = open_lazy(folder, private=part.private)
-        root = content_root(data, attributes=attributes, columns=columns, threads=threads).hex()
+        root = content_root(
+            data,
+            attributes=attributes,
+            columns=columns,
+            threads=threads,
+            advance=lambda share: meter.add(share * size),
+        ).hex()
     except PrimaBenchError as error:
         return Check(name, "failed", error.message)
     shown = "" if part.private else f": expected {part.entry.root}, found {root}"

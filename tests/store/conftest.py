@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Iterator
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 from attrs import define, evolve
@@ -14,6 +17,13 @@ from attrs import define, evolve
 from primabench_core.discovery import names
 
 HERE = Path(__file__).parent
+SETTINGS = (
+    "PRIMABENCH_STORE", "PRIMABENCH_DISABLE", "PRIMABENCH_STRICT", "PRIMABENCH_OFFLINE", "TOY_WAIT",
+    "PRIMABENCH_CACHE_LIMIT", "PRIMABENCH_S3_KEY_ID", "PRIMABENCH_S3_SECRET", "PRIMABENCH_S3_REGION",
+    "PRIMABENCH_S3_ENDPOINT", "PRIMABENCH_GCS_TOKEN", "PRIMABENCH_GCS_ENDPOINT", "STORAGE_EMULATOR_HOST",
+    "HMAC_BOTO_PRIMA_MENTE_BENCHMARK_KEY_ID", "HMAC_BOTO_PRIMA_MENTE_BENCHMARK_SECRET",
+    "HMAC_BOTO_PRIMA_MENTE_BENCHMARK_REGION",
+)  # fmt: skip
 
 ENTRY_POINTS = """
 [primabench.tasks]
@@ -74,9 +84,40 @@ def built(toy: Toy, built_once: Path, monkeypatch: pytest.MonkeyPatch) -> Toy:
 
 
 @pytest.fixture
+def cached(built: Toy, monkeypatch: pytest.MonkeyPatch) -> Iterator[Toy]:
+    """The built plugin for a test that fetches: waits are short, and what the test held open is let go at its end."""
+    from primabench_core.store import attempts, cache
+
+    monkeypatch.delenv("PRIMABENCH_STORE")
+    monkeypatch.setattr(attempts, "FIRST_WAIT", 0.01)
+    yield built
+    for path in list(cache._held):
+        os.close(cache._held.pop(path))
+
+
+@pytest.fixture
+def web(cached: Toy) -> Iterator[Any]:
+    """The store of the built plugin behind an HTTP server that answers ranges."""
+    server = import_module_beside("servers").FileServer(cached.store)
+    yield server
+    server.stop()
+
+
+def import_module_beside(name: str) -> ModuleType:
+    """A helper module of this folder (tests are no package)."""
+    spec = spec_from_file_location(f"store_tests_{name}", HERE / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
 def toy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Toy]:
-    for variable in ("PRIMABENCH_STORE", "PRIMABENCH_DISABLE", "PRIMABENCH_STRICT", "PRIMABENCH_OFFLINE", "TOY_WAIT"):
+    for variable in SETTINGS:
         monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setenv("PRIMABENCH_CACHE", str(tmp_path / "cache"))
     site = tmp_path / "site"
     info = site / "toy_plugin-1.0.dist-info"
     info.mkdir(parents=True)
