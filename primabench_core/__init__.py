@@ -39,6 +39,7 @@ _HOMES = {
     "CorruptDataError": "errors",
     "VersionExistsError": "errors",
     "MetricError": "errors",
+    "DistributedError": "errors",
     "ResultError": "errors",
 }
 _MODULES = {"foreign": "evaluation.foreign", "statistics": "statistics"}
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from primabench_core.errors import ContractError as ContractError
     from primabench_core.errors import CorruptDataError as CorruptDataError
     from primabench_core.errors import CoverageError as CoverageError
+    from primabench_core.errors import DistributedError as DistributedError
     from primabench_core.errors import MetricError as MetricError
     from primabench_core.errors import MissingDataError as MissingDataError
     from primabench_core.errors import MissingPluginError as MissingPluginError

@@ -15,6 +15,7 @@ The tree (a builtin stands in brackets where callers expect to catch it)::
     │   ├── CorruptDataError                stored bytes are not what the manifest says
     │   └── VersionExistsError              a published version would be overwritten
     ├── MetricError                         a metric raised, or returned what it must not
+    ├── DistributedError [RuntimeError]     ranks or workers did not come together, or one of them failed
     └── ResultError [ValueError]            a result file cannot be read, or does not verify
 
 ``str(error)`` is one message for a person: what is wrong, where, what was expected, and what to do next.
@@ -130,6 +131,10 @@ class VersionExistsError(StoreError):
 
 class MetricError(PrimaBenchError):
     """A metric raised, or returned something that is not a result."""
+
+
+class DistributedError(PrimaBenchError, RuntimeError):
+    """Ranks or workers did not come together, or one of them failed."""
 
 
 class ResultError(PrimaBenchError, ValueError):

@@ -10,7 +10,7 @@ import sys
 import primabench_core as pb
 
 PUBLIC = [
-    "CorruptDataError", "ContractError", "CoverageError", "EvalData", "EvalResult", "Evaluation", "MetricError",
+    "CorruptDataError", "ContractError", "CoverageError", "DistributedError", "EvalData", "EvalResult", "Evaluation", "MetricError",
     "MetricResult", "MissingDataError", "MissingPluginError", "ParameterError", "PluginError", "PrimaBenchError",
     "ResultError", "StoreError", "UnknownNameError", "UsageError", "VersionExistsError", "compare", "evaluate",
     "fetch_data", "fetch_test", "foreign", "get_sequences", "list_baselines", "list_benchmarks", "list_datasets",

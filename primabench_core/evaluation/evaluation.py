@@ -24,6 +24,7 @@ from primabench_core.evaluation.scoring import function_of
 from primabench_core.evaluation.truth import Truth
 
 if TYPE_CHECKING:
+    from primabench_core.evaluation.collectives import Ranks
     from primabench_core.result.eval_result import EvalResult
 
 
@@ -57,6 +58,10 @@ class Evaluation:
         truth: A truth of your own instead of a task: a mapping of fields that may carry ``ids``, ``classes`` and
             ``genes``, or EvalData, a DataFrame, AnnData, an xarray Dataset. Then ``metrics`` must be named.
         store: Store to read the dataset from; by default ``PRIMABENCH_STORE``.
+        process_group: A ``torch.distributed`` group, or ``"world"`` for the default one: :meth:`compute` then scores
+            what all its ranks saw, and gives each of them the same result. Nothing else communicates, so that ranks
+            may take different numbers of batches, or none.
+        timeout: Seconds that :meth:`compute` waits for the other ranks; those missing are then named.
 
     Raises:
         UsageError: arguments that do not go together.
@@ -85,8 +90,11 @@ class Evaluation:
         hash_predictions: bool = True,
         truth: Any = None,
         store: str | None = None,
+        process_group: Any = None,
+        timeout: float = 600.0,
     ) -> None:
         check_options(device, seed, labels)
+        self._ranks = None if process_group is None else _ranks_of(process_group, timeout)
         options: dict[str, Any] = {
             "seed": seed,
             "duplicates": duplicates,
@@ -172,7 +180,7 @@ class Evaluation:
             if not self._request.dataset and self._opened.sha256 != other._opened.sha256:
                 raise UsageError("These evaluations are over different truths and cannot be merged.")
         result = object.__new__(Evaluation)
-        result._request, result._truth = self._request, self._truth
+        result._request, result._truth, result._ranks = self._request, self._truth, self._ranks
         result._seconds = self._seconds + sum(other._seconds for other in others)
         result._intake = self._intake.merge([other._intake for other in others])
         return result
@@ -191,9 +199,14 @@ class Evaluation:
         Raises:
             CoverageError: units were never predicted, and neither the contract nor ``partial=True`` allows that.
             ContractError: a metric's own check refuses the request.
+            DistributedError: with a process group: a rank is missing, or failed.
         """
         from primabench_core.evaluation.compute import compute
 
+        if self._ranks is not None:
+            from primabench_core.evaluation.ranks import compute_together
+
+            return compute_together(self._ranks, self, ci)
         return compute(self._request, self._opened, self._intake, ci=ci, update_seconds=self._seconds)
 
     # -- travel ----------------------------------------------------------------------------------------------------
@@ -209,6 +222,7 @@ class Evaluation:
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
         self._request, self._truth = state["request"], state["truth"]
+        self._ranks = None  # a process group belongs to its process
         self._seconds = state["seconds"]
         self._carried: Any = state["intake"]
 
@@ -231,6 +245,12 @@ class Evaluation:
         over = f"task={self._request.task!r}, dataset={self._request.dataset!r}" if self._request.task else "own truth"
         metrics = ", ".join(m.name for m in self._request.metrics)
         return f"Evaluation({over}, metrics=[{metrics}], seen {self.n_seen:,} of {self._opened.n:,} units)"
+
+
+def _ranks_of(process_group: Any, timeout: float) -> Ranks:
+    from primabench_core.evaluation.collectives import Ranks
+
+    return Ranks(process_group, timeout)
 
 
 def _started(request: Request) -> None:

@@ -85,6 +85,8 @@ def stream(
     device: str | None = None,
     labels: Mapping[str, str] | None = None,
     hash_predictions: bool = True,
+    process_group: Any = None,
+    timeout: float = 600.0,
 ) -> Evaluation:
     """Score predictions that arrive in batches against a truth of your own.
 
@@ -98,6 +100,8 @@ def stream(
         device: Only ``"cpu"``.
         labels: Free pairs of text kept in the result.
         hash_predictions: Fingerprint the predictions.
+        process_group: A ``torch.distributed`` group (``"world"``: the default one) whose ranks are scored as one.
+        timeout: Seconds that ``compute`` waits for the other ranks.
 
     Example:
         >>> run = stream(["accuracy", "mcc"], truth={"label": [0, 1, 1, 0]})  # doctest: +SKIP
@@ -115,6 +119,8 @@ def stream(
         device=device,
         labels=labels,
         hash_predictions=hash_predictions,
+        process_group=process_group,
+        timeout=timeout,
     )
 
 
