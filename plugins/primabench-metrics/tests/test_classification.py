@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from metric_views import counts, laws, outcome, reason, value
 from primabench_metrics import classification as c
 
+import primabench_core as pb
 from primabench_core.errors import ParameterError
 from primabench_core.state.counts import Counts
 
@@ -168,3 +169,14 @@ class TestCheck:
 
     def test_an_integer_that_no_row_has_is_refused(self):
         assert c.check_positive(("label",), (0, 2), {"positive": 1}) != []
+
+
+def test_micro_f1_is_tested_as_the_accuracy_that_it_is():
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 3, 60)
+    good, poor = (np.where(rng.random(60) < share, truth, rng.integers(0, 3, 60)) for share in (0.9, 0.3))
+    found = pb.compare(
+        {"label": good}, {"label": poor}, truth={"label": truth}, metrics=["accuracy", "micro_f1"], draws=50
+    )
+    assert found["micro_f1"].test == "mcnemar"
+    assert found["micro_f1"].p == found["accuracy"].p

@@ -13,6 +13,7 @@ from metric_views import counts, laws, outcome, reason, value
 from primabench_metrics import clustering as c
 from primabench_metrics.logarithms import log_int
 
+import primabench_core as pb
 from primabench_core.state.counts import Counts
 
 REFERENCE = [
@@ -116,3 +117,14 @@ def test_logarithms_are_correctly_rounded(k):
     with decimal.localcontext(prec=60):
         assert log_int(k) == float(decimal.Decimal(k).ln())
     assert log_int(k) == pytest.approx(math.log(k), rel=1e-15)
+
+
+@pytest.mark.parametrize("name", ["ari", "nmi", "ami", "homogeneity", "completeness", "v_measure"])
+def test_agreement_of_partitions_has_no_bootstrap_interval(name):
+    # rows drawn twice lie together on both sides: even independent partitions agree once they are resampled
+    rng = np.random.default_rng(0)
+    truth, cluster = rng.integers(0, 5, (2, 300))
+    found = pb.score(name, {"cluster": cluster}, {"label": truth}, ci=0.95)
+    assert found.value is not None
+    assert found.interval.low is None
+    assert "drawn twice" in found.interval.reason

@@ -78,6 +78,7 @@ micro_f1 = MetricSpec(
     low=0.0,
     high=1.0,
     state="counts",
+    paired_test="mcnemar",
     references=(_SCIKIT_LEARN,),
 )
 

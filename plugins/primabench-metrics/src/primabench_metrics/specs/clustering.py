@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from primabench_core.spec import MetricSpec
+from primabench_core.spec import Interval, MetricSpec
 from primabench_metrics.specs.fields import CLUSTER, TRUE_LABEL
 
 _MODULE = "primabench_metrics.clustering"
+_NO_INTERVAL = Interval("none", "a row drawn twice always agrees with itself, so resampled agreement is too high")
 
 ari = MetricSpec(
     name="ari",
@@ -16,6 +17,7 @@ ari = MetricSpec(
     low=-0.5,
     high=1.0,
     state="counts",
+    interval=_NO_INTERVAL,
     references=(
         "Hubert & Arabie (1985) J Classif 2:193, doi:10.1007/BF01908075",
         "Chacon & Rastrojo (2023) Adv Data Anal Classif 17:125, doi:10.1007/s11634-022-00491-w",
@@ -31,6 +33,7 @@ nmi = MetricSpec(
     low=0.0,
     high=1.0,
     state="counts",
+    interval=_NO_INTERVAL,
     references=("Vinh, Epps & Bailey (2010) JMLR 11:2837",),
 )
 
@@ -42,6 +45,7 @@ ami = MetricSpec(
     truth=(TRUE_LABEL,),
     high=1.0,
     state="counts",
+    interval=_NO_INTERVAL,
     reproducibility="tolerance",
     rtol=1e-9,
     atol=1e-12,
@@ -59,6 +63,7 @@ homogeneity = MetricSpec(
     low=0.0,
     high=1.0,
     state="counts",
+    interval=_NO_INTERVAL,
     references=(_ROSENBERG,),
 )
 
@@ -71,6 +76,7 @@ completeness = MetricSpec(
     low=0.0,
     high=1.0,
     state="counts",
+    interval=_NO_INTERVAL,
     references=(_ROSENBERG,),
 )
 
@@ -83,5 +89,6 @@ v_measure = MetricSpec(
     low=0.0,
     high=1.0,
     state="counts",
+    interval=_NO_INTERVAL,
     references=(_ROSENBERG,),
 )
