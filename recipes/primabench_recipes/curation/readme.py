@@ -8,36 +8,57 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
 
-from primabench_core.spec import DatasetSpec, RecipeSpec
+from primabench_core.spec import DatasetSpec, RecipeSpec, Source
 from primabench_recipes.curation.audit import audit
 from primabench_recipes.curation.card import AuditPlan
 from primabench_recipes.curation.sources_at_hand import labelled_parts, parse_given, run_recipe
 
+Pair = tuple[DatasetSpec, RecipeSpec]
 
-def provenance(card: DatasetSpec, recipe: RecipeSpec) -> str:
-    """The table of provenance and the curator history as Markdown."""
+
+def provenance(pairs: Sequence[Pair]) -> str:
+    """The table of provenance and the curator history as Markdown; of one data set, or of a family of one layout."""
+    card, recipe = pairs[0]
     rows = [("publication", f"{card.publication} doi {card.doi}" if card.doi else card.publication)]
-    if card.origin:
-        rows.append(("measured by", card.origin))
-    rows.append(("licence", card.licence))
-    for source in recipe.sources:
-        place = f"`{source.package.partition(':')[2]}` in the package {source.package.partition(':')[0]}"
-        if source.files:
-            place = f"a folder from {source.url}; files {', '.join(f'`{pattern}`' for pattern in source.files)}"
-        elif source.url:
-            place = source.url
-        rows.append((f"source `{source.name}`", place))
-        if source.licence and source.licence != card.licence:
-            rows.append(("its licence", source.licence))
-        rows.append(
-            ("its SHA-256", f"`{source.sha256}`" if source.sha256 else "pinned in `checksums.toml` when fetched")
-        )
+    if len(pairs) == 1:
+        rows += [("measured by", card.origin)] if card.origin else []
+        rows += [("licence", card.licence), *_sources_of_one(card, recipe)]
+    else:
+        rows += [(f"`{c.key}`", "; ".join(filter(None, [c.origin, *map(_place, r.sources)]))) for c, r in pairs]
+        rows.append(("licence", card.licence))
+        rows.append(("SHA-256 of sources", "pinned in `checksums.toml` when fetched"))
     rows.append(("curator", recipe.curator))
     rows += [("history", line) for line in recipe.history]
     return "\n".join(["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in rows)])
+
+
+def _sources_of_one(card: DatasetSpec, recipe: RecipeSpec) -> Iterator[tuple[str, str]]:
+    for source in recipe.sources:
+        yield f"source `{source.name}`", _place(source)
+        if source.licence and source.licence != card.licence:
+            yield "its licence", source.licence
+        if not source.files:
+            yield "its SHA-256", f"`{source.sha256}`" if source.sha256 else "pinned in `checksums.toml` when fetched"
+
+
+def _place(source: Source) -> str:
+    if source.files:
+        return f"a folder from {source.url}; files {', '.join(f'`{pattern}`' for pattern in source.files)}"
+    distribution, _, inside = source.package.partition(":")
+    return source.url or f"`{inside}` in the package {distribution}"
+
+
+def family_of(recipe: RecipeSpec) -> list[Pair]:
+    """All data sets that the same recipe module builds, sorted by key."""
+    from primabench_core.discovery import names, registry
+
+    folder = recipe.build.partition(":")[0].rpartition(".")[0] + ".card:"
+    keys = [record.name for record in names.records("recipe") if record.target.startswith(folder)]
+    return [(registry.load("dataset", key), registry.load("recipe", key)) for key in sorted(keys)]
 
 
 def audit_text(lines: list[str]) -> str:
@@ -81,9 +102,9 @@ def main(words: list[str]) -> None:
     from primabench_core.discovery import registry
 
     key, *given = words
-    recipe, card = registry.load("recipe", key), registry.load("dataset", key)
+    recipe = registry.load("recipe", key)
     path = readme_of(recipe)
-    text = replace(path.read_text(encoding="utf-8"), "provenance", provenance(card, recipe))
+    text = replace(path.read_text(encoding="utf-8"), "provenance", provenance(family_of(recipe)))
     if recipe.is_bundled:
         artifacts = run_recipe(recipe, parse_given(recipe, given))
         text = replace(text, "audit", audit_text(audit(labelled_parts(artifacts), plan_of(recipe))))

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from primabench_core import EvalData
 
@@ -21,6 +23,7 @@ def three_views(
     columns: Mapping[str, str] | None = None,
     split: str = "",
     name: str = "data",
+    solution: bool = True,
 ) -> list[Artifact]:
     """The same rows three times: with answers (private), without, and the answers alone (private).
 
@@ -31,6 +34,7 @@ def three_views(
         columns: Coordinate that names the columns of a two-dimensional field.
         split: Where the source publishes splits.
         name: Name of the artifacts.
+        solution: Whether the answers are stored alone too; where they are most of the bytes, ``labelled`` is enough.
 
     Example:
         >>> data = EvalData({"x": [1.0, 2.0], "label": ["a", "b"]}, ids=["r", "s"])
@@ -40,13 +44,17 @@ def three_views(
     from primabench_core.store.artifact import Artifact
 
     said, named = dict(attributes or {}), dict(columns or {})
-    solution = solution_of(data, answers)
     kept = {field: coord for field, coord in named.items() if field in answers}
-    return [
+    hidden = censored(data, answers)
+    shown = {field: coord for field, coord in named.items() if field in hidden.fields}
+    found = [
         Artifact(view="labelled", name=name, split=split, data=data, private=True, attributes=said, columns=named),
-        Artifact(view="censored", name=name, split=split, data=censored(data, answers), attributes=said, columns=named),
-        Artifact(view="solution", name=name, split=split, data=solution, columns=kept),
+        Artifact(view="censored", name=name, split=split, data=hidden, attributes=said, columns=shown),
     ]
+    if solution:
+        alone = solution_of(data, answers)
+        found.append(Artifact(view="solution", name=name, split=split, data=alone, columns=kept))
+    return found
 
 
 def published_splits(
@@ -85,9 +93,14 @@ def published_splits(
 
 
 def censored(data: EvalData, answers: Sequence[str]) -> EvalData:
-    """The same rows with the answers missing: NaN for numbers, None for text, no entries for ragged fields."""
-    hidden = {name: _missing(data[name]) for name in answers}
-    return EvalData({**data.fields, **hidden}, ids=data.ids, coords=data.coords)
+    """The same rows with the answers missing: NaN for numbers, None for text, no entries for ragged fields.
+
+    A sparse answer has no missing value, so the field is not there at all.
+    """
+    sparse = {name for name in answers if hasattr(data[name], "indptr")}
+    hidden = {name: _missing(data[name]) for name in answers if name not in sparse}
+    shown = {name: value for name, value in data.fields.items() if name not in sparse}
+    return EvalData({**shown, **hidden}, ids=data.ids, coords=data.coords)
 
 
 def solution_of(data: EvalData, answers: Sequence[str]) -> EvalData:
@@ -110,6 +123,14 @@ def _missing(value: Any) -> Any:
         return np.full(len(value), None, object)
     kind = value.dtype if value.dtype.kind == "f" else np.float64
     return np.full(value.shape, np.nan, kind)
+
+
+def blind_order(keys: Sequence[str]) -> NDArray[np.intp]:
+    """An order that says nothing about the rows: by SHA-256 of what each one is; equal rows keep their order.
+
+    Sources list positives after negatives, so that the order of a test split would give its answers away.
+    """
+    return np.array(sorted(range(len(keys)), key=lambda i: (sha256(keys[i].encode()).digest(), i)), np.intp)
 
 
 def numbered(prefix: str, n: int) -> list[str]:

@@ -1,0 +1,1 @@
+"""Bergen et al. Nature Biotechnology 38, 1408 (2020)."""

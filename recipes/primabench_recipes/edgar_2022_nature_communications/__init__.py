@@ -1,0 +1,1 @@
+"""Edgar. Nature Communications 13, 6968 (2022)."""

@@ -1,0 +1,1 @@
+"""Balifam: protein families with reference alignments of some of their members."""

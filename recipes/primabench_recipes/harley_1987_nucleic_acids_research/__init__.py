@@ -1,0 +1,1 @@
+"""Harley, Reynolds. Nucleic Acids Research 15, 2343 (1987)."""

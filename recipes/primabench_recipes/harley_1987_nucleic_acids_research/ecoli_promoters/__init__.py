@@ -1,0 +1,1 @@
+"""106 E. coli promoters and non-promoters of the UCI repository."""

@@ -1,0 +1,1 @@
+"""Huang et al. Bioinformatics 37, 830 (2021)."""

@@ -1,0 +1,1 @@
+"""BioSNAP drug-target interactions with the three splits of MolTrans."""

@@ -1,0 +1,1 @@
+"""Jaume et al. Advances in Neural Information Processing Systems 37 (2024)."""

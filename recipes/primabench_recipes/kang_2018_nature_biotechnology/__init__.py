@@ -1,0 +1,1 @@
+"""Kang et al. Nature Biotechnology 36, 89 (2018)."""

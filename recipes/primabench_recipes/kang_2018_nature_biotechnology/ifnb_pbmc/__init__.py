@@ -1,0 +1,1 @@
+"""Blood cells of eight lupus patients with and without interferon beta."""

@@ -1,0 +1,7 @@
+"""What a curator looks at before trusting the source; run as a module, arguments are ``NAME=FILE``."""
+
+from primabench_recipes.curation.exploring import main
+from primabench_recipes.kang_2018_nature_biotechnology.ifnb_pbmc.card import AUDIT, RECIPE
+
+if __name__ == "__main__":
+    main(RECIPE, AUDIT)

@@ -1,0 +1,1 @@
+"""Missense variants of ClinVar with their reference context."""

@@ -1,0 +1,1 @@
+"""Luecken et al. Nature Methods 19, 41 (2022)."""

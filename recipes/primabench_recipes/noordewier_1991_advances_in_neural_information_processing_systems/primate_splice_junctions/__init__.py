@@ -1,0 +1,1 @@
+"""3,190 primate splice junctions of the UCI repository."""

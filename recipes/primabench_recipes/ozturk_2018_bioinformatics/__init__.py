@@ -1,0 +1,1 @@
+"""Öztürk, Özgür, Ozkirimli. Bioinformatics 34, i821 (2018)."""

@@ -1,0 +1,1 @@
+"""30,056 kinase-inhibitor affinities with the folds of DeepDTA."""

@@ -1,0 +1,1 @@
+"""Peidli et al. Nature Methods 21, 531 (2024)."""

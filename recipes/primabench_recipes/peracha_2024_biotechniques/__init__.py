@@ -1,0 +1,1 @@
+"""Peracha. BioTechniques 76, 63 (2024)."""

@@ -1,0 +1,1 @@
+"""OCELOT: points of two cell classes in patches of six organs."""

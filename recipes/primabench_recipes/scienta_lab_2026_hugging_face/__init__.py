@@ -1,0 +1,1 @@
+"""Scienta Lab, PRIMO, Hugging Face (2026)."""

@@ -1,0 +1,1 @@
+"""Inputs of the PRIMO benchmark: bulk RNA-seq of ten unnamed cohorts."""

@@ -1,0 +1,1 @@
+"""ArchiveII: RNA secondary structures of ten families from comparative analysis."""

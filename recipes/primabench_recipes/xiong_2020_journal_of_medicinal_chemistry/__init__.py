@@ -1,0 +1,1 @@
+"""Xiong et al. Journal of Medicinal Chemistry 63, 8749 (2020)."""
