@@ -21,6 +21,7 @@ COMMANDS = {
     "list": "names of tasks, datasets, metrics, baselines, benchmarks, recipes, plugins",
     "show": "the card of one task, dataset, metric, baseline, benchmark or recipe",
     "build": "build a dataset into the store with its recipe",
+    "push": "publish a built dataset version to another store",
     "fetch": "paths of the train and test data of a task",
     "evaluate": "score a file of predictions, or a baseline",
     "compare": "say which differences of two models are real",

@@ -122,6 +122,8 @@ class Source:
     licence: str = ""
     public: bool = True
     """Whether anybody can get these bytes (decides how the salt of the solution is drawn)."""
+    redistribute: bool = True
+    """Whether the licence lets what is made of these bytes be passed on; ``push`` refuses it otherwise."""
 
 
 def _sources(value: Iterable[Source]) -> tuple[Source, ...]:

@@ -51,7 +51,7 @@ RECIPE = RecipeSpec(
     dataset=KEY,
     build="primabench_recipes.ozturk_2018_bioinformatics.davis.recipe:build",
     sources=tuple(
-        Source(name=name, url=github(REPOSITORY, COMMIT, f"data/davis/{path}"), licence=LICENCE)
+        Source(name=name, url=github(REPOSITORY, COMMIT, f"data/davis/{path}"), licence=LICENCE, redistribute=False)
         for name, path in FILES.items()
     ),
     curator=CURATOR,

@@ -36,6 +36,7 @@ RECIPE = RecipeSpec(
             files=("annotations/*/cell/*.csv",),
             licence=LICENCE,
             public=False,
+            redistribute=False,
         ),
     ),
     curator=CURATOR,
