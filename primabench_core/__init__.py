@@ -12,10 +12,12 @@ __version__ = "0.1.0"
 _HOMES = {
     "Evaluation": "evaluation.evaluation",
     "evaluate": "evaluation.oneshot",
+    "evaluate_many": "evaluation.many",
     "score": "evaluation.oneshot",
     "stream": "evaluation.oneshot",
     "EvalData": "contract.evaldata",
     "EvalResult": "result.eval_result",
+    "EvalFailure": "result.failure",
     "MetricResult": "result.metric_result",
     "compare": "evaluation.compare",
     "fetch_data": "store.access",
@@ -75,10 +77,12 @@ if TYPE_CHECKING:
     from primabench_core.evaluation import foreign as foreign
     from primabench_core.evaluation.compare import compare as compare
     from primabench_core.evaluation.evaluation import Evaluation as Evaluation
+    from primabench_core.evaluation.many import evaluate_many as evaluate_many
     from primabench_core.evaluation.oneshot import evaluate as evaluate
     from primabench_core.evaluation.oneshot import score as score
     from primabench_core.evaluation.oneshot import stream as stream
     from primabench_core.result.eval_result import EvalResult as EvalResult
+    from primabench_core.result.failure import EvalFailure as EvalFailure
     from primabench_core.result.metric_result import MetricResult as MetricResult
     from primabench_core.store.access import fetch_data as fetch_data
     from primabench_core.store.access import fetch_test as fetch_test

@@ -10,11 +10,12 @@ import sys
 import primabench_core as pb
 
 PUBLIC = [
-    "CorruptDataError", "ContractError", "CoverageError", "DistributedError", "EvalData", "EvalResult", "Evaluation", "MetricError",
-    "MetricResult", "MissingDataError", "MissingPluginError", "ParameterError", "PluginError", "PrimaBenchError",
-    "ResultError", "StoreError", "UnknownNameError", "UsageError", "VersionExistsError", "compare", "evaluate",
-    "fetch_data", "fetch_test", "foreign", "get_sequences", "list_baselines", "list_benchmarks", "list_datasets",
-    "list_metrics", "list_tasks", "load", "score", "statistics", "stream",
+    "ContractError", "CorruptDataError", "CoverageError", "DistributedError", "EvalData", "EvalFailure",
+    "EvalResult", "Evaluation", "MetricError", "MetricResult", "MissingDataError", "MissingPluginError",
+    "ParameterError", "PluginError", "PrimaBenchError", "ResultError", "StoreError", "UnknownNameError",
+    "UsageError", "VersionExistsError", "compare", "evaluate", "evaluate_many", "fetch_data", "fetch_test",
+    "foreign", "get_sequences", "list_baselines", "list_benchmarks", "list_datasets", "list_metrics", "list_tasks",
+    "load", "score", "statistics", "stream",
 ]  # fmt: skip
 
 
