@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from primabench_core.state.partial_sums import Ints, Partial, takes_runs, run_columns, run_products, sum_columns
+from primabench_core.state.partial_sums import sum_products as products_of_runs
 from primabench_core.state.windows import Floats, product_and_error, round_ratio, unsafe
-
-Ints = NDArray[np.int64]
 
 _LIMB = 32
 _MASK = (1 << _LIMB) - 1
@@ -19,6 +19,10 @@ _SLAB = 4_096
 """Columns handled at once."""
 _TOP, _BOTTOM = 2.0**900, 2.0**-900
 """Columns of a block outside this range go number by number."""
+_FEW = 16
+"""Fewer rows are not worth a pass in runs."""
+_MOST_ODD = 1 / 64
+"""Share of sums without proof from which all numbers go through windows."""
 
 
 class ColumnSums:
@@ -57,17 +61,60 @@ class ColumnSums:
             high = (matrix >> _LIMB).astype(np.float64)
             self.add(high * 2.0**_LIMB)
             return self.add((matrix & np.array(_MASK, matrix.dtype)).astype(np.float64))
+        if len(matrix) >= _FEW and takes_runs(matrix):
+            for part, rows, cuts in run_columns(matrix):
+                self.take_runs(sum_columns(part, rows, cuts)[0], part, rows, cuts)
+        else:
+            self._add_windows(matrix)
+        return self
+
+    def _add_windows(self, matrix: NDArray[Any]) -> None:
         for columns, blocks in _slabs(matrix):
             window = _Window(self, columns)
             for block in blocks:
                 window.add(block)
             window.close()
-        return self
+
+    def take_runs(self, partial: Partial, x: NDArray[Any], rows: Ints, cuts: Ints) -> None:
+        """Add what :func:`~primabench_core.state.partial_sums.sum_columns` found of these rows of ``x``."""
+        if partial.share_missing > _MOST_ODD:
+            self._add_windows(x[rows])
+            return
+        for part in partial.parts:
+            self._add_windows(part)
+        at, columns = partial.odd_numbers(rows, cuts)
+        if len(at):
+            values = x[at, columns].astype(np.float64)
+            if not np.isfinite(values).all():
+                raise ValueError("exact sums need finite numbers, found NaN or infinity")
+            self.add_numbers(values, columns)
+
+    def take_product_runs(self, partial: Partial, x: NDArray[Any], y: NDArray[Any], rows: Ints, cuts: Ints) -> None:
+        """The same of :func:`~primabench_core.state.partial_sums.sum_products`."""
+        if partial.share_missing > _MOST_ODD:
+            self._add_window_products(x[rows], y[rows])
+            return
+        for part in partial.parts:
+            self._add_windows(part)
+        at, columns = partial.odd_numbers(rows, cuts)
+        if len(at):
+            a, b = x[at, columns].astype(np.float64), y[at, columns].astype(np.float64)
+            if not (np.isfinite(a).all() and np.isfinite(b).all()):
+                raise ValueError("exact products need finite numbers, found NaN or infinity")
+            self.add_products(a, b, columns)
 
     def add_product(self, x: NDArray[Any], y: NDArray[Any]) -> ColumnSums:
         """Add the exact products of two (n, m) matrices of reals, number by number; returns itself."""
         self._check(x)
         self._check(y)
+        if len(x) >= _FEW and x.dtype == y.dtype == np.float32 and takes_runs(x, y):
+            for a, b, rows, cuts in run_products(x, y):
+                self.take_product_runs(products_of_runs(a, b, rows, cuts), a, b, rows, cuts)
+        else:
+            self._add_window_products(x, y)
+        return self
+
+    def _add_window_products(self, x: NDArray[Any], y: NDArray[Any]) -> None:
         narrow = x.dtype == np.float32 and y.dtype == np.float32
         for (columns, x_blocks), (_, y_blocks) in zip(_slabs(x), _slabs(y), strict=True):
             window, errors = _Window(self, columns), _Window(self, columns)
@@ -83,7 +130,6 @@ class ColumnSums:
                     errors.add(error)
             window.close()
             errors.close()
-        return self
 
     def _take_out_unsafe(self, a: Floats, b: Floats, columns: slice) -> None:
         if not (np.isfinite(a).all() and np.isfinite(b).all()):

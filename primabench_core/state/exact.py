@@ -11,6 +11,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from primabench_core.state.column_sums import ColumnSums
+from primabench_core.state.partial_sums import Partial, takes_runs, run_columns, run_products, sum_columns, sum_products
 from primabench_core.state.windows import (
     UNIT_BITS,
     Floats,
@@ -24,6 +25,8 @@ from primabench_core.state.windows import (
 
 _BLOCK = 32_768
 _FEW = 1_024
+_LINE = 2_048
+"""Length of the lines into which a long vector is folded."""
 
 
 @frozen
@@ -56,7 +59,7 @@ class ExactSum:
         Raises:
             ValueError: A value is not finite.
         """
-        return cls.scaled(integer_sum(np.asarray(values).reshape(-1)), -UNIT_BITS)
+        return cls.scaled(_integer_sum(np.asarray(values).reshape(-1)), -UNIT_BITS)
 
     @property
     def value(self) -> float:
@@ -111,6 +114,24 @@ def exact_sum(values: NDArray[Any]) -> float:
     if array.size <= _FEW and array.dtype.kind == "f":
         return _sum_of_few(array.reshape(-1))
     return ExactSum.of(array).value
+
+
+def _integer_sum(values: NDArray[Any]) -> int:
+    """:func:`~primabench_core.state.windows.integer_sum`, in runs where the vector is long."""
+    if len(values) < 16 * _LINE or values.dtype.kind != "f" or not takes_runs(values):
+        return integer_sum(values)
+    folder, whole = Folder(), len(values) // _LINE * _LINE
+    for block, rows, cuts in run_columns(values[:whole].reshape(-1, _LINE)):
+        partial, _ = sum_columns(block, rows, cuts)
+        _fold(folder, partial)
+        at, columns = partial.odd_numbers(rows, cuts)
+        folder.add(block[at, columns])
+    return folder.add(values[whole:]).total
+
+
+def _fold(folder: Folder, partial: Partial) -> None:
+    for part in partial.parts:
+        folder.add(part.reshape(-1))
 
 
 def exact_mean(values: NDArray[Any]) -> float:
@@ -309,8 +330,15 @@ def _exact_products(x: NDArray[Any], y: NDArray[Any]) -> tuple[int, int]:
         raise ValueError(f"products need arrays of one shape, got {x.shape} and {y.shape}")
     narrow = x.dtype.itemsize <= 4 and y.dtype.itemsize <= 4  # then products of 24 bits (32 of integers) fit float64
     narrow = narrow and (x.dtype.kind == "f" and y.dtype.kind == "f")
-    folder, odd = Folder(), None
-    for start in range(0, len(x), _BLOCK):
+    folder, odd, done = Folder(), None, 0
+    if narrow and len(x) >= 16 * _LINE and takes_runs(x, y) and x.dtype == y.dtype:
+        done = len(x) // _LINE * _LINE
+        for a, b, rows, cuts in run_products(x[:done].reshape(-1, _LINE), y[:done].reshape(-1, _LINE)):
+            partial = sum_products(a, b, rows, cuts)
+            _fold(folder, partial)
+            at = partial.odd_numbers(rows, cuts)
+            folder.add(np.multiply(a[at], b[at], dtype=np.float64))
+    for start in range(done, len(x), _BLOCK):
         a, b = (_as_float64(side[start : start + _BLOCK]) for side in (x, y))
         if narrow:
             folder.add_block(a * b)
