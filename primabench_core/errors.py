@@ -75,7 +75,7 @@ class UnknownNameError(UsageError, KeyError):
 
     def __init__(self, kind: str, name: str, known: Iterable[str], *, remedy: str = "") -> None:
         names = sorted(known)
-        close = get_close_matches(str(name), names, n=3, cutoff=0.6)
+        close = close_names(str(name), names)
         if close:
             hint = f"Did you mean {' or '.join(repr(c) for c in close)}?"
         elif names:
@@ -85,6 +85,20 @@ class UnknownNameError(UsageError, KeyError):
             hint = f"No {kind} is installed."
         super().__init__(f"Unknown {kind} {name!r}. {hint}", remedy=remedy or f"primabench list {kind}s")
         self.kind, self.name, self.known = kind, str(name), tuple(names)
+
+
+def close_names(name: str, known: Sequence[str]) -> list[str]:
+    """Known names that may be meant: alike in writing, then those that contain the text or are contained in it.
+
+    Example:
+        >>> close_names("f1", ["accuracy", "macro_f1", "micro_f1"])
+        ['macro_f1', 'micro_f1']
+    """
+    alike = get_close_matches(name, known, n=3, cutoff=0.6)
+    text = name.lower()
+    containing = [k for k in known if len(text) > 1 and text in k.lower()]
+    contained = [k for k in known if len(k) > 2 and k.lower() in text]
+    return list(dict.fromkeys([*alike, *containing, *contained]))[:5]
 
 
 class ParameterError(UsageError):

@@ -96,6 +96,8 @@ class LabelChecker:
         if mismatch:
             wanted = "text labels" if self.vocabulary.kind is str else "integer labels"
             remedy = "labels are compared as they are: '1' is not 1"
+            if self.vocabulary.kind is str:
+                remedy += "; map class numbers to names, for a task through coords['classes'] of the test data"
             return None, [Violation(name, f"{wanted}, as the truth has", mismatch, (), 0, remedy)]
         if self.closed:
             rows = np.flatnonzero(self.vocabulary.unknown(labels))

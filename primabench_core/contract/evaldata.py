@@ -12,7 +12,7 @@ from primabench_core.contract.arrays import as_ids
 from primabench_core.contract.plain import family, is_lazy, is_sparse, plain
 from primabench_core.contract.ragged import Ragged
 from primabench_core.contract.violations import Violation
-from primabench_core.errors import ContractError, UsageError
+from primabench_core.errors import ContractError, UnknownNameError, UsageError
 
 if TYPE_CHECKING:
     import anndata
@@ -48,7 +48,7 @@ class EvalData:
         (2, [0.1, 0.9], ('b',))
     """
 
-    __slots__ = ("coords", "fields", "ids")
+    __slots__ = ("coords", "fields", "ids", "source")
 
     def __init__(
         self,
@@ -64,6 +64,8 @@ class EvalData:
         self.coords: Mapping[str, tuple[Label, ...]] = {
             name: as_names(value, name) for name, value in (coords or {}).items() if value is not None
         }
+        self.source = ""
+        """Name of the file that was read, for the wording of errors; empty for data that came otherwise."""
 
     @classmethod
     def of(cls, data: Any, contract: Contract | None = None) -> EvalData:
@@ -128,7 +130,15 @@ class EvalData:
         return n
 
     def __getitem__(self, name: str) -> Any:
-        """The values of a field; a lazily opened one is read."""
+        """The values of a field; a lazily opened one is read.
+
+        Raises:
+            UnknownNameError: there is no such field (a KeyError, too).
+        """
+        if name not in self.fields:
+            held = ", ".join(map(repr, self.fields)) or "none"
+            beside = "".join(f"; {c} stand in .coords[{c!r}]" for c in self.coords)
+            raise UnknownNameError("field", name, self.fields, remedy=f"the fields are {held}; ids in .ids{beside}")
         return plain(self.fields[name], name)
 
     def __contains__(self, name: object) -> bool:

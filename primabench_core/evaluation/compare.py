@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from os import PathLike
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from primabench_core.errors import UsageError
@@ -12,6 +13,7 @@ from primabench_core.evaluation.paired import Placed, paired_tests
 from primabench_core.result.compare import Comparison
 from primabench_core.result.compare import compare as tabulate
 from primabench_core.result.eval_result import EvalResult
+from primabench_core.store.prediction_files import SUFFIXES
 
 if TYPE_CHECKING:
     from primabench_core.evaluation.request import Metrics
@@ -28,7 +30,7 @@ def compare(
     dataset: str | None = None,
     truth: Any = None,
     metrics: Iterable[str] | None = None,
-    names: tuple[str, str] = ("a", "b"),
+    names: tuple[str, str] | None = None,
     correction: Literal["holm", "benjamini_hochberg"] = "holm",
     level: float = 0.95,
     draws: int = DRAWS,
@@ -41,15 +43,17 @@ def compare(
     the table. Where the dataset names an independent unit (donors), those units are resampled.
 
     Args:
-        a: Result of the first model (an EvalResult or its file), or its predictions.
+        a: Result of the first model (an EvalResult or its .json file), or its predictions (in memory, or the path of a
+            prediction file).
         b: Likewise of the second, on the same truth.
-        predictions: With results: the predictions of both. A result file holds none; without them there are
-            differences and no tests.
+        predictions: With results: the predictions of both, in memory or as paths. A result file holds none; without
+            them there are differences and no tests.
         task: With predictions: the task that they are of.
         dataset: ``publication/slug@version``; by default the task's own.
         truth: A truth of your own instead of a task.
         metrics: Names of the metrics; by default those of the results, or the task's panel.
-        names: Of the two models, with predictions; results carry theirs.
+        names: Of the two models, with predictions; results carry theirs. By default those of the files, else
+            ``a`` and ``b``.
         correction: ``holm`` (no false find in the table) or ``benjamini_hochberg`` (few false finds).
         level: Confidence level of intervals and verdicts.
         draws: Resamples of the paired bootstrap.
@@ -57,7 +61,7 @@ def compare(
         store: Store to read the dataset from; by default ``PRIMABENCH_STORE``.
 
     Returns:
-        One row a metric; ``compare(…)["mcc"].p``; prints as a table with rich.
+        One row a metric; ``compare(…)["mcc"].p``; prints as a table.
 
     Raises:
         UsageError: the results are of different data or definitions, or the predictions are not those of the results.
@@ -72,7 +76,7 @@ def compare(
     """
     about: dict[str, Any] = {"correction": correction, "level": level}
     options: dict[str, Any] = {"seed": seed, "store": store}
-    if isinstance(a, str | PathLike | EvalResult) or isinstance(b, str | PathLike | EvalResult):
+    if _is_result(a) or _is_result(b):
         results = _loaded(a), _loaded(b)
         chosen = _shared(*results) if metrics is None else list(metrics)
         if predictions is None:
@@ -88,7 +92,8 @@ def compare(
                 "Predictions are compared over a task, or over a truth of your own: give task= or truth=.",
                 remedy="primabench list tasks",
             )
-        made = [_evaluated(p, n, task, dataset, truth, metrics, options) for p, n in zip((a, b), names, strict=True)]
+        called = names or (_name_of(a, "a"), _name_of(b, "b"))
+        made = [_evaluated(p, n, task, dataset, truth, metrics, options) for p, n in zip((a, b), called, strict=True)]
         results, placed = (made[0][0], made[1][0]), [made[0][1], made[1][1]]
         chosen = list(results[0].keys())
         # an aggregate comes last and has no plan: it follows from the others
@@ -103,12 +108,30 @@ def compare(
     return tabulate(*results, pairs=tests, metrics=chosen, **about)
 
 
+def _is_result(value: Any) -> bool:
+    """A result, or a path that has none of the suffixes of prediction files."""
+    if isinstance(value, str | PathLike):
+        return Path(value).suffix.lower() not in SUFFIXES
+    return isinstance(value, EvalResult)
+
+
+def _name_of(predictions: Any, otherwise: str) -> str:
+    return Path(predictions).stem if isinstance(predictions, str | PathLike) else otherwise
+
+
 def _loaded(result: Any) -> EvalResult:
-    if isinstance(result, str | PathLike):
-        return EvalResult.load(result)  # type: ignore[arg-type]
+    if isinstance(result, str | PathLike) and _is_result(result):
+        return EvalResult.load(Path(result))
     if not isinstance(result, EvalResult):
-        raise UsageError(f"Compare two results, or two predictions; got a result and a {type(result).__name__}.")
+        raise UsageError(
+            f"Compare two results, or two predictions; got a result and {_words(result)}.",
+            remedy="with results, give the predictions of both as predictions=(…, …)",
+        )
     return result
+
+
+def _words(value: Any) -> str:
+    return f"the file {value}" if isinstance(value, str | PathLike) else f"a {type(value).__name__}"
 
 
 def _shared(a: EvalResult, b: EvalResult) -> list[str]:

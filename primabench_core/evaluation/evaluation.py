@@ -53,7 +53,7 @@ class Evaluation:
         duplicates: A row that comes again: ``"drop_identical"`` counts equal content once and refuses other content,
             ``"refuse"`` refuses both.
         partial: Allow units that were never predicted; the coverage stands beside each score.
-        labels: Free pairs of text kept in the result (``model_name``, ``step`` …).
+        labels: Free pairs of text kept in the result (``model_name``, ``step`` …); numbers are kept as their text.
         hash_predictions: Fingerprint the predictions; without it the result cannot be verified.
         truth: A truth of your own instead of a task: a mapping of fields that may carry ``ids``, ``classes`` and
             ``genes``, or EvalData, a DataFrame, AnnData, an xarray Dataset. Then ``metrics`` must be named.
@@ -86,7 +86,7 @@ class Evaluation:
         seed: int = 0,
         duplicates: Duplicates = "drop_identical",
         partial: bool = False,
-        labels: Mapping[str, str] | None = None,
+        labels: Mapping[str, str | float] | None = None,
         hash_predictions: bool = True,
         truth: Any = None,
         store: str | None = None,
@@ -145,13 +145,14 @@ class Evaluation:
         """Share of units with a prediction so far."""
         return self._intake.placed.coverage
 
-    def update(self, *, ids: Any = None, positions: Any = None, predictions: Any = None, **fields: Any) -> None:
+    def update(self, predictions: Any = None, *, ids: Any = None, positions: Any = None, **fields: Any) -> None:
         """Take a batch.
 
         Args:
+            predictions: EvalData, a DataFrame, AnnData, an xarray Dataset, a mapping, or the path of a prediction file
+                (see :func:`primabench_core.store.prediction_files.read_predictions`), in place of fields.
             ids: (n,) the truth's ids as text; for a truth without ids, row numbers.
             positions: (n,) row numbers in the truth's own order, in place of ``ids``: integers, a slice or a range.
-            predictions: EvalData, a DataFrame, AnnData, an xarray Dataset or a mapping, in place of fields.
             **fields: Predicted fields by name, n rows each, and ``classes`` or ``genes`` to name columns. Arrays of
                 numpy, torch (any device), pandas, or lists.
 
@@ -162,6 +163,8 @@ class Evaluation:
         started = perf_counter()
         if predictions is not None:
             ids, fields = self._intake.unpack(predictions, ids, fields)
+        else:
+            self._intake.source = ""
         self._intake.take(ids, positions, fields)
         self._seconds += perf_counter() - started
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -51,6 +53,8 @@ class Intake:
         self.checker: ShardChecker | None = None
         self.plans: tuple[MetricPlan, ...] | None = None
         self.outside: set[str] = set()
+        self.source = ""
+        """File that the batch at hand was read from, for the wording of errors."""
         self._names: frozenset[str] = frozenset()
         self._droppable = frozenset((*request.contract.ignored, *COORDS))
 
@@ -117,12 +121,19 @@ class Intake:
         return {} if self.checker is None else self.checker.vocabularies
 
     def unpack(self, predictions: Any, ids: Any, fields: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-        """Ids and fields of a container.
+        """Ids and fields of a container, or of a file of predictions.
 
         Raises:
             UsageError: fields were given beside it, or ids twice.
+            StoreError, UsageError, ContractError: a file that cannot be read, as ``read_predictions`` says.
         """
-        data = EvalData.of(predictions, self.request.contract)
+        if isinstance(predictions, str | PathLike):
+            from primabench_core.store.prediction_files import read_predictions
+
+            data = read_predictions(Path(predictions), self.request.contract)
+        else:
+            data = EvalData.of(predictions, self.request.contract)
+        self.source = data.source
         clash = sorted(set(fields) & (set(data.fields) | set(data.coords)))
         if clash or (ids is not None and data.ids is not None):
             twice = ", ".join(clash) or "ids"
@@ -215,14 +226,20 @@ class Intake:
         n = rows_of(next(iter(fields.values())))
         if not n:
             return slice(0, 0), 0, None, None
+        source = f" in {self.source}" if self.source else ""
         if self.truth.ids is not None:
             expected, remedy = "the id of each row", "pass ids=, or positions= in the truth's own order"
+            if self.source:
+                remedy = (
+                    "Name the column that holds them: --map ids=COLUMN "
+                    "(in Python: read_predictions(path, contract, {'ids': 'COLUMN'}))"
+                )
         elif n != self.truth.n:
             expected = f"all {self.truth.n:,} rows where neither ids nor positions are given"
             remedy = "pass positions= (row numbers) with a part of the rows"
         else:
             return slice(0, n), n, None, None
-        raise ContractError([Violation("ids", expected, f"{n:,} rows without ids", remedy=remedy)])
+        raise ContractError([Violation("ids", expected, f"{n:,} rows without ids{source}", remedy=remedy)])
 
     # -- what was taken --------------------------------------------------------------------------------------------
 

@@ -65,6 +65,8 @@ def score(
         asked = metric
         if params:
             raise UsageError(f"{metric.name!r} has its parameters already; {', '.join(params)} cannot be given.")
+    if _is_bare(prediction) or _is_bare(truth):
+        raise _unnamed(asked)
     run = stream(asked, truth, duplicates=duplicates, seed=seed, partial=partial, device=device)
     if shards is None:
         run.update(predictions=prediction)
@@ -83,7 +85,7 @@ def stream(
     seed: int = 0,
     partial: bool = False,
     device: str | None = None,
-    labels: Mapping[str, str] | None = None,
+    labels: Mapping[str, str | float] | None = None,
     hash_predictions: bool = True,
     process_group: Any = None,
     timeout: float = 600.0,
@@ -98,7 +100,7 @@ def stream(
         seed: Seed of intervals.
         partial: Allow rows without a prediction.
         device: Only ``"cpu"``.
-        labels: Free pairs of text kept in the result.
+        labels: Free pairs of text kept in the result; numbers are kept as their text.
         hash_predictions: Fingerprint the predictions.
         process_group: A ``torch.distributed`` group (``"world"``: the default one) whose ranks are scored as one.
         timeout: Seconds that ``compute`` waits for the other ranks.
@@ -134,7 +136,7 @@ def evaluate(
     duplicates: Duplicates = "refuse",
     partial: bool = False,
     seed: int = 0,
-    labels: Mapping[str, str] | None = None,
+    labels: Mapping[str, str | float] | None = None,
     device: str | None = None,
     hash_predictions: bool = True,
     store: str | None = None,
@@ -143,14 +145,15 @@ def evaluate(
 
     Args:
         task: Name of the task.
-        predictions: EvalData, a DataFrame, AnnData, an xarray Dataset, or a mapping of fields with ``ids``.
+        predictions: EvalData, a DataFrame, AnnData, an xarray Dataset, a mapping of fields with ``ids``, or the path of
+            a prediction file (see :func:`primabench_core.store.prediction_files.read_predictions`).
         dataset: ``publication/slug@version``; by default the task's own.
         metrics: Names; by default the task's panel.
         ci: Level of the intervals; None makes none.
         duplicates: ``"refuse"``, or ``"drop_identical"``.
         partial: Allow units without a prediction; the coverage stands beside each score.
         seed: Seed of intervals.
-        labels: Free pairs of text kept in the result.
+        labels: Free pairs of text kept in the result; numbers are kept as their text.
         device: Only ``"cpu"``.
         hash_predictions: Fingerprint the predictions.
         store: Store to read the dataset from; by default ``PRIMABENCH_STORE``.
@@ -177,6 +180,31 @@ def evaluate(
     )
     run.update(predictions=predictions)
     return run.compute(ci=ci)
+
+
+def _is_bare(value: Any) -> bool:
+    """An array, list, tensor or series, which does not say which field it is."""
+    if isinstance(value, str | Mapping) or any(hasattr(value, a) for a in ("columns", "data_vars", "obs", "fields")):
+        return False
+    return hasattr(value, "shape") or hasattr(value, "__array__") or isinstance(value, list | tuple)
+
+
+def _unnamed(asked: Any) -> UsageError:
+    """What to write in place of a bare array."""
+    from primabench_core.evaluation.plan import resolve_all
+
+    metric = resolve_all(asked)[0]
+    sides = [
+        [[field.name for field in options] for options in side if not all(field.optional for field in options)]
+        for side in (metric.spec.prediction, metric.spec.truth)
+    ]
+    words = [", ".join(" or ".join(map(repr, options)) for options in side) or "no field" for side in sides]
+    calls = ["{" + ", ".join(f'"{options[0]}": …' for options in side) + "}" for side in sides]
+    return UsageError(
+        f"A bare array does not say which field it is: {metric.name!r} reads {words[0]} of the prediction and "
+        f"{words[1]} of the truth.",
+        remedy=f'pb.score("{metric.name}", {calls[0]}, {calls[1]})',
+    )
 
 
 def _rows_of(shard: Iterable[Any], data: EvalData) -> list[int]:

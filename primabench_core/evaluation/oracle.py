@@ -21,7 +21,7 @@ def evaluate_oracle(
     metrics: Metrics | None = None,
     ci: float | None = 0.95,
     seed: int = 0,
-    labels: Mapping[str, str] | None = None,
+    labels: Mapping[str, str | float] | None = None,
     store: str | None = None,
     shards: int = 1,
 ) -> EvalResult:

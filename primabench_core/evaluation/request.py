@@ -10,7 +10,7 @@ from attrs import field, frozen
 from primabench_core.contract.contract import Contract
 from primabench_core.errors import CorruptDataError, UsageError
 from primabench_core.evaluation.plan import derive_contract, resolve_all
-from primabench_core.spec.frozen import FrozenMapping
+from primabench_core.result.plain import text_labels
 from primabench_core.spec.task import MetricUse
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class Request:
     seed: int = 0
     hash_predictions: bool = True
     store: str | None = field(default=None, eq=False)
-    labels: Mapping[str, str] = field(factory=dict, converter=FrozenMapping, eq=False)
+    labels: Mapping[str, str] = field(factory=dict, converter=text_labels, eq=False)
 
     @duplicates.validator
     def _check_duplicates(self, _: object, value: str) -> None:
@@ -62,7 +62,7 @@ class Request:
         return None if isinstance(missing, str) else float(missing)
 
 
-def check_options(device: str | None, seed: object, labels: Mapping[str, str] | None) -> None:
+def check_options(device: str | None, seed: object, labels: Mapping[str, str | float] | None) -> None:
     """Refuse what cannot be meant.
 
     Raises:
@@ -75,9 +75,7 @@ def check_options(device: str | None, seed: object, labels: Mapping[str, str] | 
         )
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise UsageError(f"seed is an integer that is not negative, got {seed!r}.")
-    for key, value in (labels or {}).items():
-        if not isinstance(key, str) or not isinstance(value, str):
-            raise UsageError(f"labels are pairs of text, got {key!r}: {value!r}.")
+    text_labels(labels or {})
 
 
 def request_for_task(

@@ -102,7 +102,7 @@ class Difference:
         return "a" if (self.difference > 0) == (self.direction == "higher") else "b"
 
 
-@frozen(kw_only=True)
+@frozen(kw_only=True, repr=False)
 class Comparison:
     """Two models, metric by metric."""
 
@@ -131,6 +131,16 @@ class Comparison:
             return difference.reason
         better = difference.better(self.level)
         return {"a": f"{self.a} better", "b": f"{self.b} better", "differs": "differs", "": "not shown"}[better]
+
+    def __repr__(self) -> str:
+        found = [d.better(self.level) for d in self.differences]
+        shown = f"{found.count('a')} for {self.a}, {found.count('b')} for {self.b}, {found.count('differs')} neither"
+        return f"Comparison({self.a} against {self.b}; of {len(found)} metrics differ: {shown})"
+
+    def __str__(self) -> str:
+        from primabench_core.result.table import rendered
+
+        return rendered(self.__rich__(), width=100)
 
     def __rich__(self) -> Table:
         from rich import box
@@ -182,7 +192,7 @@ def compare(
         level: Confidence level of the verdicts.
 
     Returns:
-        A value with one row a metric, in the order of ``a``; prints as a table with rich.
+        A value with one row a metric, in the order of ``a``; prints as a table.
 
     Raises:
         UsageError: The results are not comparable: another truth, dataset, or metric definition.

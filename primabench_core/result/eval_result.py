@@ -12,6 +12,7 @@ from attrs import evolve, field, frozen, validators
 from primabench_core.errors import MissingPluginError, ResultError, UnknownNameError
 from primabench_core.result.identity import record_hash, request_hash_of, scores_hash
 from primabench_core.result.metric_result import MetricResult
+from primabench_core.result.plain import text_labels
 from primabench_core.spec.frozen import FrozenMapping
 
 if TYPE_CHECKING:
@@ -169,9 +170,9 @@ class EvalResult:
         """A baseline predicted that knows the solution: a ceiling, no competitor."""
         return self.labels.get("oracle") == "yes"
 
-    def with_labels(self, **labels: str) -> EvalResult:
-        """The same result with these labels added; no hash changes."""
-        return evolve(self, labels={**self.labels, **labels})
+    def with_labels(self, **labels: str | float) -> EvalResult:
+        """The same result with these labels added (numbers as their text); no hash changes."""
+        return evolve(self, labels={**self.labels, **text_labels(labels)})
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dicts and lists, as they stand in a result file."""
@@ -180,7 +181,10 @@ class EvalResult:
         return to_dict(self)
 
     def to_pandas(self) -> pd.DataFrame:
-        """One row a metric: name, value, low, high, level, n, n_undefined, coverage, status, reason, direction.
+        """One row a metric.
+
+        The columns are ``metric``, ``value``, ``low``, ``high``, ``level``, ``n``, ``n_undefined``, ``coverage``,
+        ``status``, ``reason``, ``direction`` and ``version``.
 
         Raises:
             MissingPluginError: pandas is not installed.

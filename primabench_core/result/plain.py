@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import isfinite
+from numbers import Real
 from typing import Any
+
+from primabench_core.errors import UsageError
+from primabench_core.spec.frozen import FrozenMapping
 
 
 def plain(value: object, where: str = "value") -> Any:
@@ -56,3 +60,24 @@ def frozen_plain(value: Any) -> Any:
 
         return FrozenMapping({key: frozen_plain(item) for key, item in value.items()})
     return value
+
+
+def text_labels(labels: Mapping[str, str | float]) -> FrozenMapping[str]:
+    """Labels as a result keeps them: pairs of text, numbers as their text.
+
+    Raises:
+        UsageError: a key is no text, or a value is neither text nor a number.
+
+    Example:
+        >>> dict(text_labels({"model_name": "linear", "step": 100}))
+        {'model_name': 'linear', 'step': '100'}
+    """
+    found = {}
+    for key, value in labels.items():
+        number = isinstance(value, Real) and not isinstance(value, bool)
+        if not isinstance(key, str) or not (isinstance(value, str) or number):
+            raise UsageError(
+                f"labels are pairs of text, got {key!r}: {value!r}.", remedy=f"labels={{{str(key)!r}: {str(value)!r}}}"
+            )
+        found[key] = str(value)
+    return FrozenMapping(found)

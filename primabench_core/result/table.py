@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 ARROWS = {"higher": "↑", "lower": "↓", "info": "·"}
 """Which way is better."""
 
-
 _NAME = 28
 """Letters of a metric's name that are kept on one line."""
 
@@ -53,12 +52,16 @@ def result_table(result: EvalResult) -> Table:
 
 def as_text(result: EvalResult, width: int = 80) -> str:
     """The table as plain text."""
+    return rendered(result_table(result), width)
+
+
+def rendered(table: Table, width: int = 80) -> str:
+    """Any rich table as plain text, whatever the terminal is."""
     from rich.console import Console
 
     out = StringIO()
-    Console(file=out, width=width, color_system=None, force_terminal=False, legacy_windows=False).print(
-        result_table(result)
-    )
+    console = Console(file=out, width=width, color_system=None, force_terminal=False, legacy_windows=False)
+    console.print(table)
     return "\n".join(line.rstrip() for line in out.getvalue().strip("\n").splitlines())
 
 
@@ -81,15 +84,26 @@ def _ends(result: MetricResult) -> str:
 
 
 def _remark(result: MetricResult) -> str:
+    status = [f"{result.status}: {result.reason}"] if result.value is None else []
+    return "; ".join(status + remarks(result))
+
+
+def remarks(result: MetricResult, *, digits: int = 4) -> list[str]:
+    """What must be known beside a value, in words.
+
+    Args:
+        result: Of one metric.
+        digits: Of numbers.
+    """
     parts = []
-    if result.value is None:
-        parts.append(f"{result.status}: {result.reason}")
-    elif result.interval is not None and result.interval.low is None:
+    if result.value is not None and result.interval is not None and result.interval.low is None:
         parts.append(f"no interval: {result.interval.reason}")
     if result.n_undefined:
         parts.append(f"{result.n_undefined} undefined")
     if result.value is None and result.mean_over_defined is not None:
-        parts.append(f"mean over defined {numeral(result.mean_over_defined)}")
+        parts.append(f"mean over defined {numeral(result.mean_over_defined, digits=digits)}")
     parts += [f"{count:,} left out: {why}" for why, count in result.n_excluded.items() if count]
-    parts += result.flags
-    return "; ".join(parts)
+    unknown = result.values.get("n_unknown_labels")
+    if unknown:
+        parts.append(f"{unknown:,} unknown label{'' if unknown == 1 else 's'}")
+    return parts + [flag for flag in result.flags if flag != "unknown_labels" or not unknown]

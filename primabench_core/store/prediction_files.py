@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
+from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -32,7 +34,9 @@ SUFFIXES = (".zarr", ".h5ad", ".parquet", ".csv", ".tsv", ".npz")
 """Files that can be read."""
 
 ID_COLUMNS = ("ids", "id", "index", "", "__index_level_0__")
-"""Columns that hold ids, in the order they are looked for: by name, a column without a name, the index of pandas."""
+"""Columns that hold ids, in the order they are looked for: by name, a column without a name, the index of pandas.
+Without any of them, and without a named index in a .parquet file, the first column of text counts if the contract does
+not name it: ids must match those of the truth anyway, so that a wrong guess is refused with the ids shown."""
 
 MISSING_CELLS = frozenset({"", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "<NA>"})
 """Cells of a number column that are missing values."""
@@ -51,9 +55,11 @@ def read_predictions(
     """Read a prediction file; what is wrong with its content is left to the contract's checks, or named here.
 
     ============== =============================================================================================
-    .csv .tsv      a header line; columns are fields, ``name_0`` … a 2-D one; ids from ``ids``, ``id``, ``index``
-                   or a first column without a name; every id as it stands (``001`` stays ``001``)
-    .parquet       the same, typed; lists are rows of a 2-D (or ragged) field
+    .csv .tsv      a header line; columns are fields, ``name_0`` … a 2-D one; ids from ``ids``, ``id``, ``index``, a
+                   column without a name, else a first column that the contract does not name; every id as it stands
+                   (``001`` stays ``001``)
+    .parquet       the same, typed, and the index of pandas whatever its name; lists are rows of a 2-D (or ragged)
+                   field
     .npz           arrays by name, beside ``ids``, ``genes``, ``classes``
     .h5ad          AnnData, see :func:`primabench_core.contract.convert_anndata.from_anndata`
     .zarr          written by PrimaBench (unread until used), by AnnData, or by xarray
@@ -65,7 +71,8 @@ def read_predictions(
     Args:
         path: The file (a folder for .zarr).
         contract: Fields of the prediction. Columns that it does not name are kept, and refused by the check.
-        mapping: Column of the file by field (``{"label": "predicted_type"}``); ``ids`` names the column of ids.
+        mapping: Column of the file by field (``{"label": "predicted_type"}``); ``ids`` (or ``id``, where no field is
+            called so) names the column of ids.
         classes: Classes of the truth by label field.
 
     Raises:
@@ -82,8 +89,10 @@ def read_predictions(
     path = Path(path)
     suffix = path.suffix.lower()
     _check_place(path, suffix)
-    _check_mapping(mapping or {}, contract)
-    return with_label_types(_guarded(path, suffix, contract, dict(mapping or {})), contract, classes or {})
+    columns = _checked_mapping(mapping or {}, contract)
+    data = with_label_types(_guarded(path, suffix, contract, columns), contract, classes or {})
+    data.source = path.name
+    return data
 
 
 def _guarded(path: Path, suffix: str, contract: Contract, mapping: dict[str, str]) -> EvalData:
@@ -150,14 +159,22 @@ def _check_place(path: Path, suffix: str) -> None:
         raise CorruptDataError(f"{path} is empty (0 bytes)", remedy="write the predictions again")
 
 
-def _check_mapping(mapping: Mapping[str, str], contract: Contract) -> None:
-    names = {"ids", *COORDS, *(f.name for f in contract.prediction)}
-    unknown = sorted(set(mapping) - names)
+def _checked_mapping(mapping: Mapping[str, str], contract: Contract) -> dict[str, str]:
+    """The mapping with the ids under their one name."""
+    fields = {f.name for f in contract.prediction}
+    found = dict(mapping)
+    if "id" in found and "id" not in fields:
+        if "ids" in found:
+            raise UsageError("the mapping names the column of ids twice, as 'id' and as 'ids'", remedy="give one")
+        found["ids"] = found.pop("id")
+    names = {"ids", *COORDS, *fields}
+    unknown = sorted(set(found) - names)
     if unknown:
         raise UsageError(
             f"the mapping names {unknown[0]!r}, which is no field of the contract ({', '.join(sorted(names))})",
             remedy="write it as field=column",
         )
+    return found
 
 
 def _read_text(path: Path, contract: Contract, mapping: dict[str, str]) -> EvalData:
@@ -210,22 +227,45 @@ def _number(cell: str) -> float | None:
 
 
 def _split_ids(
-    columns: dict[str, Any], contract: Contract, mapping: dict[str, str], path: Path
+    columns: dict[str, Any], contract: Contract, mapping: dict[str, str], path: Path, index: str = ""
 ) -> tuple[dict[str, Any], Any]:
-    """The columns without that of the ids, and the ids (None if there is no such column)."""
-    fields = {f.name for f in contract.prediction}
+    """The columns without that of the ids, and the ids (None if there is no such column).
+
+    Args:
+        columns: Every column, in the order of the file.
+        contract: Its fields are no ids.
+        mapping: Columns by field; the entry of the ids is taken out.
+        path: For messages.
+        index: Column that the file itself names as its index; empty if it does not.
+    """
     wanted = mapping.pop("ids", None)
     if wanted is not None and wanted not in columns:
         raise _no_column(wanted, "ids", columns, path)
-    taken = set(mapping.values())
-    name = (
-        wanted
-        if wanted is not None
-        else next((c for c in ID_COLUMNS if c in columns and c not in fields | taken), None)
-    )
+    name = wanted if wanted is not None else _id_column(columns, contract, set(mapping.values()), index)
     if name is None:
         return columns, None
     return {other: column for other, column in columns.items() if other != name}, columns[name]
+
+
+def _id_column(columns: Mapping[str, Any], contract: Contract, taken: set[str], index: str) -> str | None:
+    fields = {f.name for f in contract.prediction}
+    named = [*ID_COLUMNS[:2], *([index] if index else []), *ID_COLUMNS[2:]]
+    found = next((c for c in named if c in columns and c not in fields | taken), None)
+    if found is not None:
+        return found
+    first = next(iter(columns), None)
+    if first is None or first in fields | taken | {*COORDS, *contract.ignored}:
+        return None
+    base, _, number = first.rpartition("_")
+    is_part = number.isdigit() and base in fields | taken
+    if is_part or get_close_matches(first, fields, n=1, cutoff=0.75) or not _is_text(columns[first]):
+        return None  # a part of a wide field, a field with a slip of the pen, or numbers
+    return first
+
+
+def _is_text(column: Any) -> bool:
+    held = plain(column)
+    return isinstance(held, np.ndarray) and held.ndim == 1 and held.dtype.kind in "OUT"
 
 
 def _rename(columns: dict[str, Any], contract: Contract, mapping: Mapping[str, str], path: Path) -> dict[str, Any]:
@@ -254,10 +294,20 @@ def _no_column(column: str, field: str, columns: Mapping[str, Any], path: Path) 
 def _read_parquet(path: Path, contract: Contract, mapping: dict[str, str]) -> EvalData:
     table = _library("pyarrow.parquet", "pyarrow").ParquetFile(path).read()
     refuse_twins(list(table.column_names))
-    columns, ids = _split_ids({n: table.column(n) for n in table.column_names}, contract, mapping, path)
+    held = {n: table.column(n) for n in table.column_names}
+    columns, ids = _split_ids(held, contract, mapping, path, _pandas_index(table.schema.metadata))
     columns = {name: plain(column, name) for name, column in columns.items()}
     columns = _rename(columns, contract, mapping, path)
     return EvalData(join_columns(columns, contract), ids=ids)
+
+
+def _pandas_index(metadata: Mapping[bytes, bytes] | None) -> str:
+    """Column that pandas wrote its index to; empty for row numbers, several levels, or a file of another writer."""
+    try:
+        found = json.loads((metadata or {}).get(b"pandas", b"{}")).get("index_columns", [])
+    except (ValueError, AttributeError):  # whoever wrote this, it says nothing about an index
+        return ""
+    return found[0] if len(found) == 1 and isinstance(found[0], str) else ""
 
 
 def _read_npz(path: Path, contract: Contract, mapping: dict[str, str]) -> EvalData:

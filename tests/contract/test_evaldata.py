@@ -270,3 +270,13 @@ def test_a_mapping_carries_ids_and_names_beside_its_fields():
 def test_what_is_no_data(make):
     with pytest.raises(PrimaBenchError):
         make()
+
+
+def test_an_unknown_field_is_named_with_those_there_are():
+    data = EvalData({"expression": [1.0], "label": ["a"]}, ids=["c"], coords={"classes": ["a"]})
+    with pytest.raises(KeyError) as caught:
+        data["expresion"]
+    text = str(caught.value)
+    assert "Did you mean 'expression'?" in text
+    assert "'expression', 'label'" in text
+    assert ".coords['classes']" in text

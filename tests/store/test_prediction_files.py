@@ -365,3 +365,63 @@ def test_a_library_that_is_not_there(write, monkeypatch, suffix, module):
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingPluginError, match=r"pip install .primabench-core\[files\]"):
         read_predictions(write("x", f"p.{suffix}"), CONTRACT)
+
+
+# -- where ids stand when no column is called so --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("header", ["cell", "barcode", "Unnamed: 0"])
+def test_a_first_column_that_is_no_field_holds_the_ids(write, header):
+    data = read_predictions(write(f"{header},score\nc1,1\nc2,2\n"), CONTRACT)
+    assert data.ids == ("c1", "c2")
+    assert list(data.fields) == ["score"]
+    assert data.source == "p.csv"
+
+
+@pytest.mark.parametrize("header", ["score,cell", "lable,score", "embedding_0,cell", "sequence,score"])
+def test_a_field_a_slip_and_a_part_of_a_field_are_no_ids(write, header):
+    assert read_predictions(write(f"{header}\n1,2\n3,4\n"), CONTRACT).ids is None
+
+
+def test_ignored_and_mapped_first_columns_are_no_ids(write):
+    ignoring = Contract(prediction=(Field("score", "score"),), solution=(), ignored=("fold",))
+    path = write("fold,score\nx,1\n")
+    assert read_predictions(path, ignoring).ids is None
+    assert read_predictions(path, CONTRACT, {"sequence": "fold"}).ids is None
+
+
+def test_numbers_in_a_first_array_are_no_ids(tmp_path):
+    np.savez(tmp_path / "p.npz", other=np.arange(2), score=np.ones(2))
+    assert read_predictions(tmp_path / "p.npz", CONTRACT).ids is None
+    np.savez(tmp_path / "q.npz", cell=np.array(["a", "b"]), score=np.ones(2))
+    assert read_predictions(tmp_path / "q.npz", CONTRACT).ids == ("a", "b")
+
+
+@pytest.mark.parametrize("name", [None, "cell", "barcode"])
+def test_parquet_gives_the_index_of_pandas_whatever_its_name(tmp_path, name):
+    frame = pd.DataFrame({"note": ["x", "y"], "score": [1.0, 2.0]}, index=pd.Index(["a", "b"], name=name))
+    frame.to_parquet(tmp_path / "p.parquet")
+    data = read_predictions(tmp_path / "p.parquet", CONTRACT)
+    assert data.ids == ("a", "b")
+    assert set(data.fields) == {"note", "score"}
+
+
+def test_parquet_row_numbers_are_no_ids(tmp_path):
+    pd.DataFrame({"score": [1.0, 2.0]}).to_parquet(tmp_path / "p.parquet")
+    assert read_predictions(tmp_path / "p.parquet", CONTRACT).ids is None
+    pd.DataFrame({"cell": ["a", "b"], "score": [1.0, 2.0]}).to_parquet(tmp_path / "q.parquet")
+    assert read_predictions(tmp_path / "q.parquet", CONTRACT).ids == ("a", "b")
+
+
+def test_id_and_ids_of_a_mapping_mean_the_same(write):
+    path = write("name,other,score\na,b,1\n")
+    assert read_predictions(path, CONTRACT, {"id": "other"}).ids == ("b",)
+    assert read_predictions(path, CONTRACT, {"ids": "other"}).ids == ("b",)
+    with pytest.raises(UsageError, match="twice"):
+        read_predictions(path, CONTRACT, {"id": "other", "ids": "name"})
+
+
+def test_a_field_called_id_stays_a_field(write):
+    contract = Contract(prediction=(Field("id", "label"), Field("score", "score")), solution=())
+    data = read_predictions(write("key,name,score\na,T,1\n"), contract, {"id": "name"})
+    assert (data.ids, data["id"].tolist()) == (("a",), ["T"])

@@ -9,6 +9,7 @@ from attrs import frozen
 from primabench_core.result.eval_result import EvalResult
 from primabench_core.result.metric_result import MetricResult
 from primabench_core.result.numeral import numeral
+from primabench_core.result.table import remarks
 
 
 @frozen(eq=False)
@@ -37,15 +38,7 @@ class Cell:
     @property
     def remark(self) -> str:
         """What must be known beside the value."""
-        found, parts = self.result, []
-        if found.value is not None and found.interval is not None and found.interval.low is None:
-            parts.append(f"no interval: {found.interval.reason}")
-        if found.n_undefined:
-            parts.append(f"{found.n_undefined} undefined")
-        if found.value is None and found.mean_over_defined is not None:
-            parts.append(f"mean over defined {numeral(found.mean_over_defined, digits=3)}")
-        parts += [f"{count:,} left out: {why}" for why, count in found.n_excluded.items() if count]
-        return "; ".join([*parts, *found.flags]).replace("_", " ")
+        return "; ".join(remarks(self.result, digits=3)).replace("_", " ")
 
 
 @frozen(eq=False)
