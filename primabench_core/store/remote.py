@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -157,7 +158,9 @@ def _open_gcs(_: Address) -> Any:
     options = gcs_options(TIMEOUT).values
     from gcsfs.core import GCSFileSystem  # the plain class: the experimental one asks Google about each bucket
 
-    return GCSFileSystem(**options, skip_instance_cache=True, use_listings_cache=False)
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="GCS project not set")  # only who lists or creates buckets needs one
+        return GCSFileSystem(**options, skip_instance_cache=True, use_listings_cache=False)
 
 
 def _open_http(_: Address) -> Any:
@@ -175,7 +178,9 @@ def _open_zip(address: Address) -> Any:
 
     path = Path(address.url.removeprefix("zip::"))
     if not path.is_file():
-        raise MissingDataError(f"the store {path} is not there", remedy="set PRIMABENCH_STORE to a folder or a zip file")
+        raise MissingDataError(
+            f"the store {path} is not there", remedy="set PRIMABENCH_STORE to a folder or a zip file"
+        )
     return ZipFileSystem(str(path), skip_instance_cache=True)
 
 
