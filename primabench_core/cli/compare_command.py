@@ -25,7 +25,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--predictions", nargs=2, metavar="FILE", help="the predictions of both, in the order of the results"
     )
-    parser.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help="column of a field")
+    parser.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help="column of a field or ids")
     parser.add_argument("--metrics", help="names, separated by commas; default: all that both hold")
     parser.add_argument("--correction", choices=list(CORRECTIONS), default="holm", help="for many tests (default holm)")
     parser.add_argument("--level", type=float, default=0.95, help="level of intervals and verdicts (default 0.95)")

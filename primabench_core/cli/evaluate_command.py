@@ -12,14 +12,18 @@ from primabench_core.cli.output import console, write
 if TYPE_CHECKING:
     from primabench_core.result.eval_result import EvalResult
 
+_NAMED = 3
+"""Unknown classes that are named."""
 REQUIREMENT = re.compile(r"^(?P<metric>[^<>=]+?)\s*(?P<sign>>=|<=)\s*(?P<bound>[-+0-9.eE]+)$")
 
 
 def configure(parser: ArgumentParser) -> None:
     """Declare the arguments."""
     parser.description = (
-        "Score predictions of a task. Files: .zarr .h5ad .parquet .csv .tsv .npz; the id of a row stands in the index "
-        "or in a column `id`. The result is printed and, with --output, written as JSON."
+        "Score predictions of a task. Files: .zarr .h5ad .parquet .csv .tsv .npz, one row a unit. Ids stand in a "
+        "column `ids`, `id`, `index` or one without a name, in the index of a data frame, or else in the first column if the "
+        "task does not name it; --map ids=COLUMN says which column it is. The result is printed and, with --output, "
+        "written as JSON."
     )
     parser.add_argument("--task", required=True, help="name of the task")
     what = parser.add_mutually_exclusive_group(required=True)
@@ -27,7 +31,7 @@ def configure(parser: ArgumentParser) -> None:
     what.add_argument("--baseline", metavar="NAME", help="score a baseline of the task instead")
     parser.add_argument("--dataset", help="publication/slug@version; default: the task's own")
     parser.add_argument("--metrics", help="names, separated by commas; default: the task's panel")
-    parser.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help="column of a field")
+    parser.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help="column of a field or ids")
     parser.add_argument("--ci", default="0.95", help="level of the intervals, or `none` (default 0.95)")
     parser.add_argument("--seed", type=int, default=0, help="seed of baselines and probes (default 0)")
     parser.add_argument("--partial", action="store_true", help="allow units without a prediction; coverage is reported")
@@ -55,7 +59,7 @@ def run(args: Namespace) -> int:
     if args.build:
         _build_if_missing(dataset, args.store, quiet=args.json)
     metrics = [m.strip() for m in args.metrics.split(",")] if args.metrics else None
-    result = _score(args, dataset, metrics, ci, labels)
+    result, predictions = _score(args, dataset, metrics, ci, labels)
     unknown = [r["metric"] for r in requirements if r["metric"] not in result.scores]
     if unknown:
         from primabench_core.errors import UnknownNameError
@@ -72,6 +76,9 @@ def run(args: Namespace) -> int:
         console().print(result)
         if args.output:
             write(f"written to {args.output}")
+    note = unknown_labels_note(result, predictions, args.store)
+    if note:
+        console(stderr=True).print(note, style="yellow", markup=False)
     for text in unmet:
         console(stderr=True).print(text, style="bold red", markup=False)
     failed = any(m.status == "failed" for m in result)
@@ -89,7 +96,8 @@ def read_for_task(task: str, path: str, mapping: list[str]) -> Any:
 
 def _score(
     args: Namespace, dataset: str, metrics: list[str] | None, ci: float | None, labels: dict[str, str]
-) -> EvalResult:
+) -> tuple[EvalResult, Any]:
+    """The result, and the predictions where they may be looked at."""
     from primabench_core.discovery import registry
     from primabench_core.evaluation.oneshot import evaluate
 
@@ -103,17 +111,47 @@ def _score(
     }
     if args.predictions is not None:
         predictions = read_for_task(args.task, args.predictions, args.map)
-        return evaluate(args.task, predictions, partial=args.partial, **options)
+        return evaluate(args.task, predictions, partial=args.partial, **options), predictions
     labels.setdefault("model_name", f"{args.baseline} (baseline)")
     labels["baseline"] = args.baseline
     if registry.load("baseline", f"{args.task}|{args.baseline}").oracle:
         from primabench_core.evaluation.oracle import evaluate_oracle
 
-        return evaluate_oracle(args.task, args.baseline, **options)
+        return evaluate_oracle(args.task, args.baseline, **options), None
     from primabench_core.evaluation.baselines import predict_baseline
 
     predictions = predict_baseline(args.task, args.baseline, dataset=dataset, seed=args.seed, store=args.store)
-    return evaluate(args.task, predictions, partial=args.partial, **options)
+    return evaluate(args.task, predictions, partial=args.partial, **options), predictions
+
+
+def unknown_labels_note(result: EvalResult, predictions: Any, store: str | None) -> str:
+    """What to say of predicted classes that the data do not know; empty if there are none.
+
+    Names are those that the user wrote, and only where the public test data list the valid ones.
+    """
+    count = max((int(m.values.get("n_unknown_labels") or 0) for m in result), default=0)
+    if not count:
+        return ""
+    names = [] if predictions is None else _unknown_names(result, predictions, store)
+    shown = f" ({', '.join(map(repr, names[:_NAMED]))}{', …' if len(names) > _NAMED else ''})" if names else ""
+    advice = "valid names: pb.load(test_path, …).coords['classes']"
+    if names and all(name.strip().lstrip("-").isdigit() for name in names):
+        advice = "map class numbers to names through pb.load(test_path, …).coords['classes']"
+    plural = "" if count == 1 else "s"
+    return f"note: {count:,} predicted label{plural}{shown} unknown to the data, counted as errors; {advice}"
+
+
+def _unknown_names(result: EvalResult, predictions: Any, store: str | None) -> list[str]:
+    from primabench_core.discovery import registry
+    from primabench_core.store.access import fetch_test, load
+
+    fields = registry.load("task", result.task).contract.prediction
+    chosen = [f.name for f in fields if f.kind == "label" and f.vocabulary == "truth" and f.name in predictions]
+    test = load(fetch_test(result.task, dataset=result.dataset, store=store, lazy=True))
+    known = {str(name) for name in test.coords.get("classes", ())}
+    if not known or not chosen:
+        return []
+    return list(dict.fromkeys(n for f in chosen for n in map(str, predictions[f].tolist()) if n not in known))
 
 
 def _build_if_missing(dataset: str, store: str | None, *, quiet: bool) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.markdown import Markdown
 
 
 def write(text: str = "") -> None:
@@ -38,6 +39,25 @@ def console(*, stderr: bool = False) -> Console:
     from rich.console import Console
 
     return Console(stderr=stderr, highlight=False)
+
+
+def markdown(text: str) -> Markdown:
+    """Markdown for a terminal; long names in tables are folded, not cut."""
+    from rich.console import ConsoleOptions, RenderResult
+    from rich.markdown import Markdown, TableElement
+    from rich.table import Table
+
+    class Folding(TableElement):
+        def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+            for part in super().__rich_console__(console, options):
+                for column in part.columns if isinstance(part, Table) else ():
+                    column.overflow = "fold"
+                yield part
+
+    class Whole(Markdown):
+        elements: ClassVar = {**Markdown.elements, "table_open": Folding}
+
+    return Whole(text, hyperlinks=False)
 
 
 @contextmanager

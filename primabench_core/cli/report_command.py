@@ -26,7 +26,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("results", nargs="+", metavar="RESULT", help="result files")
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the page to write")
     parser.add_argument("--predictions", nargs="+", default=[], metavar="FILE", help="predictions that were scored")
-    parser.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help="column of a field")
+    parser.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help="column of a field or ids")
     parser.add_argument("--title", default="", help="heading of the page")
     parser.add_argument("--force", action="store_true", help="replace an existing page")
     parser.add_argument("--store", help="store to read; overrides PRIMABENCH_STORE")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from primabench_core.cli.output import console, write_json
+
+if TYPE_CHECKING:
+    from primabench_core.errors import UnknownNameError
 
 KINDS = ("task", "dataset", "metric", "baseline", "benchmark", "recipe")
 
@@ -24,30 +28,56 @@ def run(args: Namespace) -> int:
     from primabench_core.discovery import registry
 
     spec = registry.load(kind, name)
-    card = {"kind": kind, **plain(spec)}
     if args.json:
-        write_json(card)
+        write_json({"kind": kind, **plain(spec)})
         return 0
-    _print_card(kind, name, spec, card)
+    _print_card(kind, name, spec)
     return 0
 
 
 def _find(words: list[str]) -> tuple[str, str]:
     from primabench_core.discovery import names
-    from primabench_core.errors import UnknownNameError, UsageError
+    from primabench_core.errors import UsageError
 
     if len(words) == 2 and words[0] in KINDS:
-        return words[0], words[1]
-    if len(words) != 1:
+        kinds: tuple[str, ...] = (words[0],)
+    elif len(words) == 1:
+        kinds = KINDS
+    else:
         raise UsageError(
             f"Expected [KIND] NAME, got {' '.join(words)!r}.", remedy="primabench show task cell_type_annotation"
         )
-    name = words[0]
-    found = [kind for kind in KINDS if name in names.names(kind)]
-    if not found:
-        known = [n for kind in KINDS for n in names.names(kind)]
-        raise UnknownNameError("name", name, known, remedy="primabench list tasks")
-    return found[0], name
+    name = words[-1]
+    known = {kind: names.names(kind) for kind in kinds}
+    for kind in kinds:
+        if name in known[kind]:
+            return kind, name
+    short = [n for n in known.get("baseline", ()) if n.partition("|")[2] == name]
+    if len(short) == 1:
+        return "baseline", short[0]
+    if short:
+        raise UsageError(
+            f"{len(short)} tasks have a baseline {name!r}: {', '.join(short)}.",
+            remedy=f"primabench show baseline '{short[0]}'",
+        )
+    if len(kinds) == 1 and words[0] != "baseline":
+        return kinds[0], name  # qualified by a distribution, or refused by the registry in its words
+    raise _unknown(name, known)
+
+
+def _unknown(name: str, known: Mapping[str, tuple[str, ...]]) -> UnknownNameError:
+    """The error of a name that no kind has; the kind of the closest name says what to list."""
+    from primabench_core.errors import UnknownNameError, close_names
+
+    everything = sorted({n for held in known.values() for n in held})
+    close = close_names(name, everything)
+    if close:
+        kind = next(kind for kind, held in known.items() if close[0] in held)
+        return UnknownNameError(kind, name, known[kind])
+    if len(known) == 1:
+        return UnknownNameError(next(iter(known)), name, everything)
+    first, *others = (f"{kind}s" for kind in known)
+    return UnknownNameError("name", name, everything, remedy=f"primabench list {first} (or {', '.join(others)})")
 
 
 def plain(value: Any) -> Any:
@@ -67,60 +97,23 @@ def plain(value: Any) -> Any:
     return value
 
 
-def _print_card(kind: str, name: str, spec: Any, card: dict[str, Any]) -> None:
-    from rich.markdown import Markdown
-    from rich.table import Table
+def _print_card(kind: str, name: str, spec: Any) -> None:
     from rich.text import Text
 
+    from primabench_core.cli.output import markdown
+    from primabench_core.cli.reference.cards import card
+    from primabench_core.cli.reference.catalogue import Catalogue
+    from primabench_core.discovery import names
+
+    record = next(r for r in names.records(kind) if name in (r.name, r.qualified))
     out = console()
-    out.print(Text(f"{kind} {name}", style="bold"))
-    title = card.pop("title", "")
-    if title:
-        out.print(Text(title))
-    out.print(Text(card.pop("summary", "") or ""), soft_wrap=True)
-    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
-    table.add_column(style="dim", no_wrap=True)
-    table.add_column(overflow="fold")
-    long_text = {key: card.pop(key) for key in ("description", "notes") if card.get(key)}
-    if kind == "task":
-        _add_contract(table, card.pop("contract"))
-        card["datasets"] = list(_datasets(name))
-        card["baselines"] = list(_baselines(name))
-    for key, value in card.items():
-        if key not in ("kind", "name", "key", "api") and value not in (None, "", [], {}):
-            table.add_row(key.replace("_", " "), _cell(value))
-    out.print(table)
-    for text in long_text.values():
-        out.print(Markdown(text))
+    out.print(Text(f"{kind} {name}", style="bold"), soft_wrap=True)
+    out.print(markdown(for_terminal(card(kind, record, spec, Catalogue.load()))))
 
 
-def _cell(value: Any) -> str:
-    if isinstance(value, dict) and set(value) == {"name", "params"}:  # a metric of a panel
-        params = _cell(value["params"])
-        return f"{value['name']}{{{params}}}" if params else str(value["name"])
-    if isinstance(value, dict):
-        return ", ".join(f"{k}: {_cell(v)}" for k, v in value.items() if v not in (None, "", [], {}))
-    if isinstance(value, list):
-        return "; ".join(_cell(v) for v in value)
-    return str(value)
-
-
-def _add_contract(table: Any, contract: dict[str, Any]) -> None:
-    for side in ("prediction", "solution"):
-        for item in contract[side]:
-            marks = [item["kind"], item["units"], "optional" if item["optional"] else "", item["doc"]]
-            table.add_row(f"{side} field", f"{item['name']}: {', '.join(m for m in marks if m)}")
-    rules = {k: v for k, v in contract.items() if k not in ("prediction", "solution") and v not in ((), [], False, "")}
-    table.add_row("contract", _cell(rules))
-
-
-def _datasets(task: str) -> tuple[str, ...]:
-    from primabench_core.discovery import listing
-
-    return listing.list_datasets(task=task)
-
-
-def _baselines(task: str) -> tuple[str, ...]:
-    from primabench_core.discovery import listing
-
-    return listing.list_baselines(task=task)
+def for_terminal(text: str) -> str:
+    """A page of the reference without what only a site can show: anchors, links between pages, boxes."""
+    text = re.sub(r"^# .*\n+|^## \S+ \{ #\S+ \}\n+", "", text)
+    text = re.sub(r"^## (.*)$", r"**\1**", text, flags=re.MULTILINE)
+    text = re.sub(r'^!!! \w+ "(.*)"\n {4}(.*)$', r"**\1.** \2", text, flags=re.MULTILINE)
+    return re.sub(r"\[([^\]]+)\]\((?!https?:)[^)]*\)", r"\1", text)

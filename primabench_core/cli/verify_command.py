@@ -15,7 +15,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.description = "Recompute what a result file claims, or the hashes of a dataset in the store."
     parser.add_argument("result", nargs="?", help="result file written by `primabench evaluate`")
     parser.add_argument("--predictions", help="the predictions that were scored: recompute every metric from them")
-    parser.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help="column of a field")
+    parser.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help="column of a field or ids")
     parser.add_argument("--dataset", help="publication/slug@version: verify the stored bytes instead")
     parser.add_argument("--objects", action="store_true", help="with --dataset: only the SHA-256 of stored objects")
     parser.add_argument("--content", action="store_true", help="with --dataset: only the content hash of the values")
@@ -80,7 +80,7 @@ def _verify_result(args: Namespace) -> Any:
     result = EvalResult.load(Path(args.result))
     if args.predictions is None:
         return verify(result)
-    if result.task is None:
+    if not result.task:
         from primabench_core.errors import UsageError
 
         raise UsageError(

@@ -20,7 +20,7 @@ LIBRARIES = {
     "pandas": ("data frames, CSV files", 'pip install "primabench-core[files]"'),
     "pyarrow": ("Parquet files", 'pip install "primabench-core[files]"'),
     "anndata": ("AnnData objects, .h5ad files", 'pip install "primabench-core[files]"'),
-    "altair": ("pictures in reports", 'pip install "primabench-core[report]"'),
+    "jinja2": ("reports", 'pip install "primabench-core[report]"'),
     "vl-convert-python": ("pictures in reports", 'pip install "primabench-core[report]"'),
 }
 """Libraries that a part of core uses when they are there: what for, and what installs them."""

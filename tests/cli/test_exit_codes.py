@@ -101,7 +101,7 @@ def corrupt(kind: str, rows: dict[str, str]) -> tuple[dict[str, str], str]:
     if kind == "misspelt field":
         return rows, "id,lable"
     if kind == "no ids":
-        return rows, "cell_barcode_number_one,label"
+        return rows, "label,cell"
     return {}, "id,label"
 
 
@@ -112,7 +112,7 @@ def corrupt(kind: str, rows: dict[str, str]) -> tuple[dict[str, str], str]:
         ("unknown id", "nobody"),
         ("empty label", "label"),
         ("misspelt field", "label"),
-        ("no ids", "id"),
+        ("no ids", "--map ids=COLUMN"),
         ("no rows", ""),
     ],
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from primabench_core.cli.reference import metrics
@@ -11,7 +12,7 @@ from primabench_core.contract.contract import Contract
 from primabench_core.contract.fields import Field
 from primabench_core.discovery.metric_text import write
 from primabench_core.discovery.names import Record
-from primabench_core.spec import BenchmarkSpec, DatasetSpec, RecipeSpec, TaskSpec
+from primabench_core.spec import BaselineSpec, BenchmarkSpec, DatasetSpec, RecipeSpec, TaskSpec
 
 SYNTHETIC = '!!! note "Synthetic"\n    Made, not measured: for offline trials; never on a board.'
 
@@ -37,6 +38,20 @@ def pages(found: Catalogue) -> dict[str, str]:
     body = table(("builds", "needs a network", "curator", "distribution"), rows) or "None is installed."
     result["recipes/index.md"] = f"# Recipes\n\nPublic source to immutable bytes: `primabench build NAME`.\n\n{body}"
     return result
+
+
+def card(kind: str, record: Record, spec: Any, found: Catalogue) -> str:
+    """The card of one thing, as it stands on its page."""
+    if kind == "metric":
+        return metrics.section(record, spec, found)
+    makers: dict[str, Callable[[Record, Any, Catalogue], str]] = {
+        "task": _task,
+        "dataset": _dataset,
+        "recipe": _recipe,
+        "baseline": _baseline,
+        "benchmark": _benchmark,
+    }
+    return makers[kind](record, spec, found)
 
 
 def _to(kind: str, name: str, found: Catalogue, up: str = "../") -> str:
@@ -221,6 +236,25 @@ def _baselines(found: Catalogue) -> str:
             + table(("name", "how it predicts", "kind", "needs", "distribution"), rows)
         )
     return "\n\n".join(parts)
+
+
+def _baseline(record: Record, spec: BaselineSpec, found: Catalogue) -> str:
+    parts = [
+        f"# Baseline {spec.name} of {spec.task}",
+        prose(spec.summary),
+        facts(
+            [
+                ("task", _to("task", spec.task, found)),
+                ("kind", "oracle: it knows the solution and runs inside the runner" if spec.oracle else ""),
+                ("needs", ", ".join(map(code, spec.requires))),
+                ("function", code(spec.predict)),
+                ("version", f"of {code(record.distribution)} {record.version}"),
+            ]
+        ),
+        metrics.doc_or_fault(spec.predict, record.distribution),
+        f"```sh\nprimabench evaluate --task {spec.task} --baseline {spec.name}\n```",
+    ]
+    return "\n\n".join(part for part in parts if part)
 
 
 def _benchmark(record: Record, spec: BenchmarkSpec, found: Catalogue) -> str:

@@ -9,6 +9,7 @@ from primabench_core.cli.reference.catalogue import Catalogue
 from primabench_core.cli.reference.markdown import code, doc_of, facts, prose, table
 from primabench_core.contract.fields import Field
 from primabench_core.discovery import registry
+from primabench_core.discovery.metric_text import write
 from primabench_core.discovery.names import Record
 from primabench_core.errors import PluginError
 from primabench_core.spec import REASONS, MetricSpec
@@ -31,7 +32,7 @@ def pages(found: Catalogue) -> dict[str, str]:
     result = {}
     for family, members in sorted(families.items()):
         title = family.replace("_", " ")
-        sections = [_section(record, spec, found) for record, spec in members]
+        sections = [section(record, spec, found) for record, spec in members]
         result[f"metrics/{family}.md"] = f"# Metrics: {title}\n\n" + "\n\n".join(sections)
     rows = [
         (
@@ -69,7 +70,8 @@ def _range(spec: MetricSpec) -> str:
     return f"{low} to {high}" if low and high else f"from {low}" if low else f"up to {high}"
 
 
-def _section(record: Record, spec: MetricSpec, found: Catalogue) -> str:
+def section(record: Record, spec: MetricSpec, found: Catalogue) -> str:
+    """What a metric is, reads and gives, its formula in the words of its function, and where it comes from."""
     parameters = [
         (code(p.name), code(repr(p.default)), ", ".join(code(repr(c)) for c in p.choices) or _kinds(p), prose(p.doc))
         for p in spec.parameters
@@ -85,6 +87,7 @@ def _section(record: Record, spec: MetricSpec, found: Catalogue) -> str:
         prose(spec.summary),
         facts(
             [
+                ("stands for", code(write(spec.base, spec.fixed)) if spec.base else ""),
                 ("direction", WAYS[spec.direction]),
                 ("range", _range(spec)),
                 ("reads of the prediction", _fields(spec.prediction)),
