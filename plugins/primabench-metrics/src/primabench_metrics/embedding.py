@@ -18,6 +18,10 @@ Ints = NDArray[np.int64]
 
 BLOCK_BYTES = 1 << 23
 """Size of the block of distances that is held at once."""
+CLOSE = 1e-6
+"""Share of |x|² + |y|² below which a squared distance from products has lost too many digits, and is taken anew."""
+BIG = 400
+"""Binary exponent above which sums of squares could overflow: such points are scaled first."""
 
 
 @frozen
@@ -36,7 +40,7 @@ class _Grouped:
         truth = label_column(state)
         order = np.argsort(truth.codes, kind="stable")
         present, starts, codes = np.unique(truth.codes[order], return_index=True, return_inverse=True)
-        points = np.asarray(state.prediction["embedding"], np.float64)[order]
+        points = _in_reach(np.asarray(state.prediction["embedding"], np.float64)[order])
         sizes = np.diff(np.append(starts, len(codes)))
         return cls(points, codes, starts, sizes, tuple(str(truth.classes[c]) for c in present))
 
@@ -46,16 +50,38 @@ class _Grouped:
         if n == 0:
             return Outcome.undefined("too_few_items", "there are no rows", n=0)
         if k == 1:
-            return Outcome.undefined("single_label", f"every row is {self.names[0]!r}", n=n)
+            return Outcome.undefined("single_label", "every row is of one class", n=n)
         if k == n:
             return Outcome.undefined("too_few_items", "every row has a label of its own", n=n)
         return None
 
     def centres(self) -> Floats:
-        """(classes, width) means, from exact sums."""
+        """(classes, width) means, from exact sums; the mean of equal numbers is that number."""
         stops = self.starts + self.sizes
-        sums = [exact_column_sums(self.points[i:j]) for i, j in zip(self.starts, stops, strict=True)]
-        return np.asarray(sums) / self.sizes[:, None]
+        parts = [self.points[i:j] for i, j in zip(self.starts, stops, strict=True)]
+        means = np.asarray([exact_column_sums(part) for part in parts]) / self.sizes[:, None]
+        lowest, highest = (np.asarray([reduce(part, axis=0) for part in parts]) for reduce in (np.min, np.max))
+        return np.clip(means, lowest, highest)
+
+
+def _exponent(values: Floats) -> int:
+    """e with every |value| < 2^e, tight; 0 for nothing but zeros."""
+    return int(np.frexp(np.abs(values).max(initial=0.0))[1])
+
+
+def _in_reach(points: Floats) -> Floats:
+    """The points, scaled by a power of two (which no metric here sees) if their squares could overflow."""
+    exponent = _exponent(points)
+    return np.ldexp(points, -exponent) if exponent > BIG else points
+
+
+def _lengths(vectors: Floats, *, exact: bool = True) -> Floats:
+    """(n,) Euclidean norms of rows, whether tiny or large; exact: but for one rounding of each square, sum and root."""
+    exponents = np.frexp(np.abs(vectors).max(axis=1, initial=0.0))[1]
+    scaled = np.ldexp(vectors, -exponents[:, None])
+    squares = exact_row_sums(scaled * scaled) if exact else np.einsum("ij,ij->i", scaled, scaled)
+    result: Floats = np.ldexp(np.sqrt(squares), exponents)
+    return result
 
 
 def silhouette(state: Rows, *, distance: str = "euclidean") -> Outcome:
@@ -70,13 +96,15 @@ def silhouette(state: Rows, *, distance: str = "euclidean") -> Outcome:
 
     Returns:
         Value in [-1, 1] with the mean of each class in ``per_unit``; ``single_label`` for one class,
-        ``too_few_items`` if every row has its own.
+        ``too_few_items`` if every row has its own, ``numerical_failure`` if a distance is not finite.
     """
     g = _Grouped.of(state)
     problem = g.problem()
     if problem is not None:
         return problem
     values = silhouette_samples(g.points, g.codes, distance)
+    if not np.isfinite(values).all():
+        return Outcome.undefined("numerical_failure", "a distance exceeds the largest float64", n=len(values))
     per_class = {
         name: exact_sum(values[i : i + size]) / int(size)
         for name, i, size in zip(g.names, g.starts, g.sizes, strict=True)
@@ -93,7 +121,7 @@ def silhouette_samples(points: Floats, codes: Ints, distance: str = "euclidean")
         distance: ``euclidean`` or ``cosine``.
 
     Returns:
-        (n,) float64 in [-1, 1].
+        (n,) float64 in [-1, 1]; NaN where a distance is not finite.
     """
     n = len(points)
     starts = np.flatnonzero(np.diff(codes, prepend=-1))
@@ -111,33 +139,86 @@ def silhouette_samples(points: Floats, codes: Ints, distance: str = "euclidean")
         means[at, own] = np.inf
         b = means.min(axis=1)
         larger = np.maximum(a, b)
-        values[rows] = np.where((sizes[own] > 1) & (larger > 0), (b - a) / np.where(larger > 0, larger, 1.0), 0.0)
+        found = np.where((sizes[own] > 1) & (larger > 0), (b - a) / np.where(larger > 0, larger, 1.0), 0.0)
+        values[rows] = np.where(np.isfinite(sums).all(axis=1), found, np.nan)
     return values
 
 
 class _Distances:
-    """Distances of a few rows to all, by one matrix product; the distance of a row to itself is 0."""
+    """Distances of a few rows to all; the distance of a row to itself is 0.
+
+    One matrix product gives most of them. Where two rows are much nearer to each other than to the centre, the product
+    cancels: such pairs are taken anew around one of them. Distances come in units of a power of two that keeps the
+    farthest row near 1, so that nothing overflows.
+    """
 
     def __init__(self, points: Floats, distance: str) -> None:
         self.cosine = distance == "cosine"
+        ones = np.ones((len(points), 1))
+        self.unit = 0
         if self.cosine:  # 1 − x·y
-            norms = np.sqrt(exact_row_sums(points * points))
-            units = points / np.where(norms > 0, norms, 1.0)[:, None]
-            ones = np.ones((len(points), 1))
-            self.left, self.right = np.hstack([-units, ones]), np.hstack([units, ones]).T
+            exponents = np.frexp(np.abs(points).max(axis=1, initial=0.0))[1]
+            scaled = np.ldexp(points, -exponents[:, None])
+            norms = np.sqrt(exact_row_sums(scaled * scaled))
+            self.points = scaled / np.where(norms > 0, norms, 1.0)[:, None]
+            self.left, self.right = np.hstack([-self.points, ones]), np.hstack([self.points, ones]).T
+            self.squares = np.full(len(points), 0.5)
         else:  # |x|² − 2x·y + |y|², centred because a common offset would cancel badly
-            points = points - exact_column_sums(points) / len(points)
-            squares, ones = np.einsum("ij,ij->i", points, points)[:, None], np.ones((len(points), 1))
-            self.left, self.right = np.hstack([-2.0 * points, squares, ones]), np.hstack([points, ones, squares]).T
+            self.points = _in_reach(points)
+            centred = self.points - exact_column_sums(self.points) / len(points)
+            self.unit = _exponent(centred)
+            centred = np.ldexp(centred, -self.unit)
+            self.squares = np.einsum("ij,ij->i", centred, centred)
+            squares = self.squares[:, None]
+            self.left, self.right = np.hstack([-2.0 * centred, squares, ones]), np.hstack([centred, ones, squares]).T
 
     def block(self, rows: slice) -> Floats:
-        """(rows, n) distances."""
+        """(rows, n) distances, Euclidean ones in units of 2^unit."""
         result: Floats = self.left[rows] @ self.right
         np.maximum(result, 0.0, out=result)
+        near = result < CLOSE * (self.squares[rows][:, None] + self.squares)
         if not self.cosine:
             np.sqrt(result, out=result)
-        result[np.arange(len(result)), np.arange(rows.start, rows.start + len(result))] = 0.0
+        here = np.arange(rows.start, rows.start + len(result))
+        near[np.arange(len(result)), here] = False
+        result[np.arange(len(result)), here] = 0.0
+        self._take_anew(result, near, here)
         return result
+
+    def _take_anew(self, result: Floats, near: NDArray[np.bool_], here: Ints) -> None:
+        """Replace the distances of near pairs: around a row that has some, then around one that still has, and so on.
+
+        Around a row, its own distances are those of differences, so that at least one row is done each time; mostly
+        all rows that are near to it are.
+        """
+        while True:
+            waiting = np.flatnonzero(near.any(axis=1))
+            if not len(waiting):
+                return
+            first = waiting[0]
+            columns = np.flatnonzero(near[first])
+            members = waiting[near[waiting, here[first]] | (waiting == first)]
+            middle = self.points[here[first]]
+            found, unsure = _product_distances(self.points[here[members]] - middle, self.points[columns] - middle)
+            found = found * found / 2 if self.cosine else np.ldexp(found, -self.unit)  # 1 − x·y = |x − y|²/2
+            at = np.ix_(members, columns)
+            unsure &= near[at]
+            result[at] = np.where(near[at] & ~unsure, found, result[at])
+            near[at] = unsure
+
+
+def _product_distances(left: Floats, right: Floats) -> tuple[Floats, NDArray[np.bool_]]:
+    """(m, n) Euclidean distances of rows of both sides by a product, and where too many digits were lost."""
+    unit = max(_exponent(left), _exponent(right))
+    x, y = np.ldexp(left, -unit), np.ldexp(right, -unit)
+    sizes = np.einsum("ij,ij->i", x, x)[:, None] + np.einsum("ij,ij->i", y, y)
+    squares = np.maximum(sizes - 2.0 * (x @ y.T), 0.0)
+    unsure = (squares < CLOSE * sizes) | (sizes < 1e-250)  # the latter may have lost squares to underflow
+    result = np.ldexp(np.sqrt(squares), unit)
+    zero_left, zero_right = ~left.any(axis=1), ~right.any(axis=1)  # those in the middle: the other's length it is
+    result[zero_left], unsure[zero_left] = _lengths(right, exact=False), False
+    result[:, zero_right], unsure[:, zero_right] = _lengths(left, exact=False)[:, None], False
+    return result, unsure
 
 
 def calinski_harabasz(state: Rows) -> Outcome:
@@ -148,7 +229,7 @@ def calinski_harabasz(state: Rows) -> Outcome:
 
     Returns:
         Value from 0; undefined as :func:`silhouette`, and ``zero_denominator`` if no class has any spread (there
-        scikit-learn gives 1).
+        scikit-learn gives 1), ``numerical_failure`` if the ratio exceeds float64.
     """
     g = _Grouped.of(state)
     problem = g.problem()
@@ -158,11 +239,17 @@ def calinski_harabasz(state: Rows) -> Outcome:
     centres = g.centres()
     between = centres - exact_column_sums(g.points) / n
     within = g.points - centres[g.codes]
-    inside = exact_sum(exact_row_sums(within * within))
-    if not inside:
+    if not within.any():
         return Outcome.undefined("zero_denominator", "no class has any spread", n=n)
+    outer, inner = _exponent(between), _exponent(within)
+    between, within = np.ldexp(between, -outer), np.ldexp(within, -inner)
+    inside = exact_sum(exact_row_sums(within * within))
     outside = exact_sum(exact_row_sums(between * between) * g.sizes)
-    return Outcome(outside * (n - k) / (inside * (k - 1)), n=n)
+    with np.errstate(over="ignore"):
+        value = float(np.ldexp(outside * (n - k) / (inside * (k - 1)), 2 * (outer - inner)))
+    if math.isinf(value):
+        return Outcome.undefined("numerical_failure", "the ratio exceeds the largest float64", n=n)
+    return Outcome(value, n=n)
 
 
 def davies_bouldin(state: Rows) -> Outcome:
@@ -175,22 +262,24 @@ def davies_bouldin(state: Rows) -> Outcome:
 
     Returns:
         Value from 0, lower is better; undefined as :func:`silhouette`, and ``zero_denominator`` if two centres
-        coincide (scikit-learn leaves such pairs out, or gives 0).
+        coincide (scikit-learn leaves such pairs out, or gives 0), ``numerical_failure`` if a ratio exceeds float64.
     """
     g = _Grouped.of(state)
     problem = g.problem()
     if problem is not None:
         return problem
     centres = g.centres()
-    away = g.points - centres[g.codes]
-    lengths = np.sqrt(exact_row_sums(away * away))
+    lengths = _lengths(g.points - centres[g.codes])
     spread = [exact_sum(lengths[i : i + s]) / int(s) for i, s in zip(g.starts, g.sizes, strict=True)]
     worst = []
     for i, centre in enumerate(centres):
         gaps = np.delete(centres, i, axis=0) - centre
-        apart = np.sqrt(exact_row_sums(gaps * gaps))
+        apart = _lengths(gaps)
         if not apart.all():
-            return Outcome.undefined("zero_denominator", f"{g.names[i]!r} shares its centre", n=len(g.codes))
-        worst.append(float(((np.delete(spread, i) + spread[i]) / apart).max()))
+            return Outcome.undefined("zero_denominator", "two classes share their centre", n=len(g.codes))
+        with np.errstate(over="ignore"):
+            worst.append(float(((np.delete(spread, i) + spread[i]) / apart).max()))
+    if not np.isfinite(worst).all() or math.isinf(exact_sum(np.array(worst))):
+        return Outcome.undefined("numerical_failure", "a ratio exceeds the largest float64", n=len(g.codes))
     per_class = dict(zip(g.names, worst, strict=True))
-    return Outcome(math.fsum(worst) / len(worst), n=len(g.codes), per_unit=per_class)
+    return Outcome(exact_sum(np.array(worst)) / len(worst), n=len(g.codes), per_unit=per_class)
