@@ -14,7 +14,7 @@ def aggregate(results: Sequence[MetricResult], policy: str) -> MetricResult:
     """Mean of the panel under one of the policies of the metric specification, section 0.2.
 
     ``strict``: any part without a value leaves the mean undefined. ``defined_only``: mean of the parts that have a
-    value, with their share as coverage. ``penalise_constant_prediction``: a part undefined because the prediction is
+    value, with their share in ``values``. ``penalise_constant_prediction``: a part undefined because the prediction is
     constant counts 0, one undefined because the truth is constant is left out, any other leaves the mean undefined.
     A part that failed leaves it undefined under every policy: a failure must not lift a score.
 
@@ -45,9 +45,11 @@ def aggregate(results: Sequence[MetricResult], policy: str) -> MetricResult:
         detail=detail,
         n=len(parts),
         n_undefined=found.values["n_undefined"],
-        coverage=found.values["coverage"],
+        coverage=min((r.coverage for r in parts if r.coverage is not None), default=None),
         mean_over_defined=None if lower else found.values["mean_over_defined"],
         per_unit={r.name: r.value for r in parts},
+        values={} if found.values["coverage"] is None else {"parts_coverage": found.values["coverage"]},
+        flags=() if value is None else found.flags,
         reproducibility="exact" if all(r.reproducibility == "exact" for r in parts) else "tolerance",
         rtol=max((r.rtol for r in parts), default=0.0),
         atol=max((r.atol for r in parts), default=0.0),

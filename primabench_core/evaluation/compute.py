@@ -94,12 +94,13 @@ def _withheld(plan: MetricPlan, coverage: float, seen: int) -> MetricResult:
     from primabench_core.spec.outcome import Outcome
 
     detail = f"{seen} of the units were predicted; a partial score needs {MIN_PARTIAL}"
-    outcome = Outcome.undefined("insufficient_coverage", detail, n=seen, coverage=coverage)
+    outcome = Outcome.undefined("insufficient_coverage", detail, n=seen)
     metric = plan.metric
     return MetricResult.from_outcome(
         outcome,
         metric.spec,
         params=metric.params,
+        coverage=coverage,
         libraries=libraries_of(plan),
         distribution=metric.distribution,
         foreign=metric.foreign,

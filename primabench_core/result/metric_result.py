@@ -70,7 +70,7 @@ class MetricResult:
     n_excluded: Mapping[str, int] = field(factory=dict, converter=_counts)
     """Items left out, by reason."""
     coverage: float | None = None
-    """Share of units (or of the parts of an aggregate) that the value rests on."""
+    """Share of units that were predicted. The share of parts with a value is ``values["parts_coverage"]``."""
     n_undefined: int | None = None
     """Parts of an aggregate that have no value."""
     mean_over_defined: float | None = None
@@ -140,8 +140,9 @@ class MetricResult:
         """What a metric function returned, with what its spec declares.
 
         Args:
-            outcome: A float, or an :class:`~primabench_core.spec.outcome.Outcome`, whose own ``n`` and ``coverage``
-                go first and whose ``n_excluded`` is merged with the one given here.
+            outcome: A float, or an :class:`~primabench_core.spec.outcome.Outcome`, whose own ``n`` goes first and
+                whose ``n_excluded`` is merged with the one given here. Its ``coverage``, which counts parts, becomes
+                ``values["parts_coverage"]``.
             spec: The metric, under its canonical name.
             params: All its parameters.
             n: Rows of the state.
@@ -157,6 +158,9 @@ class MetricResult:
         """
         found = outcome if isinstance(outcome, Outcome) else Outcome(_real(outcome, spec.name))
         try:
+            values = dict(found.values)
+            if found.coverage is not None:
+                values["parts_coverage"] = float(found.coverage)
             return cls(
                 name=spec.name,
                 version=spec.version,
@@ -167,11 +171,11 @@ class MetricResult:
                 flags=found.flags,
                 n=n if found.n is None else int(found.n),
                 n_excluded={**(n_excluded or {}), **{k: int(v) for k, v in found.n_excluded.items()}},
-                coverage=coverage if found.coverage is None else float(found.coverage),
+                coverage=coverage,
                 n_undefined=None if found.n_undefined is None else int(found.n_undefined),
                 mean_over_defined=None if found.mean_over_defined is None else float(found.mean_over_defined),
                 per_unit={str(k): None if v is None else float(v) for k, v in found.per_unit.items()},
-                values=found.values,
+                values=values,
                 interval=interval,
                 direction=spec.direction,
                 reproducibility=spec.reproducibility,

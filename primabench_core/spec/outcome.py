@@ -49,7 +49,7 @@ class Outcome:
     mean_over_defined: float | None = field(default=None, kw_only=True)
     """Mean over the parts that have a value; stands beside ``value``, never instead of it."""
     coverage: float | None = field(default=None, kw_only=True)
-    """Share of parts that have a value."""
+    """Share of parts that have a value; in the result it is ``values["parts_coverage"]``, beside that of units."""
 
     def __attrs_post_init__(self) -> None:
         if self.value is None and self.reason not in REASONS:

@@ -28,7 +28,8 @@ def aggregate_mean(
 
     Returns:
         ``value`` under the policy; ``values``: ``mean`` (None if any part is undefined), ``mean_over_defined``,
-        ``n_defined``, ``n_undefined``, ``coverage``, ``policy``.
+        ``n_defined``, ``n_undefined``, ``coverage`` (share of parts with a value), ``policy``. The flag ``penalised``
+        where an undefined part changed the value under the last policy.
 
     Raises:
         UsageError: An entry is not a finite number or None, or lengths differ.
@@ -66,7 +67,8 @@ def aggregate_mean(
     else:
         found = over_defined if policy == "defined_only" or not undefined else None
     if found is not None:
-        return Finding("aggregate_mean", value=found, values=values)
+        penalised = policy == "penalise_constant_prediction" and undefined
+        return Finding("aggregate_mean", value=found, values=values, flags=("penalised",) if penalised else ())
     if not value:
         return Finding.undefined("aggregate_mean", "too_few_items", "there are no parts", **values)
     return Finding.undefined("aggregate_mean", "component_undefined", f"{undefined} of {len(value)} parts", **values)

@@ -286,8 +286,10 @@ def test_policies():
     constant = [*parts, part("c", reason="constant_prediction")]
     assert aggregate(constant, "strict").reason == "component_undefined"
     assert aggregate(constant, "defined_only").value == 0.75
-    assert aggregate(constant, "defined_only").coverage == 2 / 3
+    assert aggregate(constant, "defined_only").values["parts_coverage"] == 2 / 3
+    assert aggregate(constant, "defined_only").coverage is None
     assert aggregate(constant, "penalise_constant_prediction").value == 0.5
+    assert aggregate(constant, "penalise_constant_prediction").flags == ("penalised",)
     truth = [*parts, part("c", reason="constant_truth")]
     assert aggregate(truth, "penalise_constant_prediction").value == 0.75
     failed = [*parts, part("c", reason="raised", status="failed")]

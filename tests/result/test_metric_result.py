@@ -89,8 +89,8 @@ def test_an_outcome_goes_first():
         0.5, n=3, coverage=0.5, n_excluded={"x": 1}, per_unit={"a": np.float64(1)}, values={"v": np.arange(2)}
     )
     found = MetricResult.from_outcome(outcome, SPEC, n=9, coverage=1.0, n_excluded={"no_truth": 2})
-    assert (found.n, found.coverage, dict(found.n_excluded)) == (3, 0.5, {"no_truth": 2, "x": 1})
-    assert found.values["v"] == (0, 1)
+    assert (found.n, found.coverage, dict(found.n_excluded)) == (3, 1.0, {"no_truth": 2, "x": 1})
+    assert dict(found.values) == {"v": (0, 1), "parts_coverage": 0.5}
     undefined = MetricResult.from_outcome(Outcome.undefined("single_class", "only b"), SPEC, n=2)
     assert (undefined.status, undefined.reason, undefined.detail) == ("undefined", "single_class", "only b")
 

@@ -28,6 +28,8 @@ def test_policies():
     penalised = aggregate_mean(value=value, policy="penalise_constant_prediction", reason=reason)
     assert penalised.value == pytest.approx(0.4)
     assert penalised.values["mean"] is None
+    assert penalised.flags == ("penalised",)
+    assert aggregate_mean(value=[0.5], policy="penalise_constant_prediction").flags == ()
     other = aggregate_mean(value=[0.5, None], policy="penalise_constant_prediction", reason=["", "single_class"])
     assert other.value is None
     with pytest.raises(UsageError, match="reason"):

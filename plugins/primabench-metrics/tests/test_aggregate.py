@@ -3,6 +3,8 @@ from __future__ import annotations
 import pytest
 from primabench_metrics.aggregate import mean_of_units
 
+import primabench_core as pb
+from primabench_core.errors import ParameterError
 from primabench_core.spec import Outcome
 
 OK = Outcome(0.5)
@@ -53,5 +55,24 @@ def test_only_undefined_parts_have_no_mean():
 
 def test_no_parts_and_unknown_policies():
     assert mean_of_units({}).reason == "too_few_items"
-    with pytest.raises(ValueError, match="policy"):
+    with pytest.raises(ParameterError, match="policy"):
         mean_of_units({"a": OK}, "lenient")
+
+
+def test_coverage_of_a_result_counts_units_and_never_parts():
+    truth = {"ids": list("abcdef"), "value": [[1.0, 7.0], [2.0, 7.0], [4.0, 7.0], [8.0, 7.0], [3.0, 7.0], [5.0, 7.0]]}
+    run = pb.stream([("pearson", {"per": "feature", "policy": "defined_only"})], truth=truth, partial=True)
+    run.update(ids=list("abcd"), value=[[1.0, 1.0], [2.0, 3.0], [4.0, 2.0], [8.0, 9.0]])
+    result = run.compute().results[0]
+    assert (result.value, result.coverage, result.values["parts_coverage"]) == (1.0, 4 / 6, 0.5)
+    assert (result.n_undefined, result.mean_over_defined) == (1, 1.0)
+
+
+def test_the_policies_are_those_of_core():
+    units = {"a": Outcome(0.3), "b": NO_PREDICTION, "c": NO_TRUTH, "d": Outcome(0.1)}
+    for policy in ("strict", "defined_only", "penalise_constant_prediction"):
+        core = pb.statistics.aggregate_mean(
+            value=[u.value for u in units.values()], policy=policy, reason=[u.reason for u in units.values()]
+        )
+        found = mean_of_units(units, policy)
+        assert (found.value, found.reason, found.flags) == (core.value, core.reason, core.flags)

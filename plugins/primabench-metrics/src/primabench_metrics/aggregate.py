@@ -8,12 +8,12 @@ unit makes the mean undefined. The record of each unit stays undefined whatever 
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 from primabench_core.spec import Outcome
+from primabench_core.statistics import aggregate_mean
 
 
 def mean_of_units(units: Mapping[str, float | Outcome], policy: str = "strict", *, n: int | None = None) -> Outcome:
@@ -33,28 +33,21 @@ def mean_of_units(units: Mapping[str, float | Outcome], policy: str = "strict", 
         >>> mean_of_units(units).reason, mean_of_units(units, "defined_only").value
         ('component_undefined', 1.0)
     """
-    if policy not in ("strict", "defined_only", "penalise_constant_prediction"):
-        raise ValueError(f"unknown policy {policy!r}")
-    if not units:
-        return Outcome.undefined("too_few_items", "there are no parts to average", n=n)
     values = {name: u.value if isinstance(u, Outcome) else u for name, u in units.items()}
-    defined = [v for v in values.values() if v is not None]
-    reasons = Counter(u.reason for u in units.values() if isinstance(u, Outcome) and u.value is None)
-    over_defined = math.fsum(defined) / len(defined) if defined else None
+    whys = ["" if values[name] is not None or not isinstance(u, Outcome) else u.reason for name, u in units.items()]
+    found = aggregate_mean(value=list(values.values()), policy=policy, reason=whys)
+    if not units:
+        return Outcome.undefined(found.reason, "there are no parts to average", n=n)
+    reasons = dict(sorted(Counter(filter(None, whys)).items()))
     parts: dict[str, Any] = {
         "n": n,
         "per_unit": values,
-        "n_undefined": len(units) - len(defined),
-        "mean_over_defined": over_defined,
-        "coverage": len(defined) / len(units),
+        "n_undefined": found.values["n_undefined"],
+        "mean_over_defined": found.values["mean_over_defined"],
+        "coverage": found.values["coverage"],
+        "values": {"undefined_reasons": reasons} if reasons else {},
     }
-    if reasons:
-        parts["values"] = {"undefined_reasons": dict(sorted(reasons.items()))}
-    if not reasons or (policy == "defined_only" and defined):
-        return Outcome(over_defined, **parts)
-    if policy == "penalise_constant_prediction" and set(reasons) <= {"constant_prediction", "constant_truth"}:
-        counted = len(defined) + reasons["constant_prediction"]
-        if counted:
-            return Outcome(math.fsum(defined) / counted, flags=("penalised",), **parts)
-    detail = ", ".join(f"{count} {reason}" for reason, count in sorted(reasons.items()))
-    return Outcome.undefined("component_undefined", f"of {len(units)} parts: {detail}", **parts)
+    if found.value is not None:
+        return Outcome(found.value, flags=found.flags, **parts)
+    detail = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
+    return Outcome.undefined(found.reason, f"of {len(units)} parts: {detail}", **parts)
