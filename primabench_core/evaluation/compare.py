@@ -154,6 +154,7 @@ def _evaluated(
 ) -> tuple[EvalResult, Placed]:
     labels = {"model_name": name}
     run = Evaluation(task, dataset=dataset, metrics=metrics, truth=truth, labels=labels, **options)
+    run._intake.keeps_rows = True  # tests of two models need them
     run.update(predictions=predictions)
     result = run.compute()
     if result.coverage < 1 and run._request.fill is None:
@@ -194,6 +195,7 @@ def place(
         raise UsageError("None of these metrics can be computed again by name.")
     where = {"task": result.task, "dataset": result.dataset} if result.task else {"truth": truth}
     run = Evaluation(metrics=metrics, seed=seed, store=store, **where)
+    run._intake.keeps_rows = True
     if run.truth.sha256 != result.truth_sha256:
         raise UsageError(
             f"{result.model}: the truth at hand is not the one of the result.",

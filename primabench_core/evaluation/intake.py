@@ -24,7 +24,9 @@ from primabench_core.evaluation.plan import MetricPlan, choose_fields, missing_f
 from primabench_core.evaluation.positions import as_positions, count_of, rows_of
 from primabench_core.evaluation.request import Request
 from primabench_core.evaluation.truth import Truth
+from primabench_core.evaluation.wide import WideState, is_derived, wide_fields
 from primabench_core.state.columns import take_rows
+from primabench_core.state.fingerprint import RowDigests
 from primabench_core.state.placed import PlacedRows
 from primabench_core.state.rows import Column, Labels
 
@@ -52,6 +54,10 @@ class Intake:
         self.truth_fields = choose_fields(request.metrics, request.contract, truth.fields, "truth")
         self.checker: ShardChecker | None = None
         self.plans: tuple[MetricPlan, ...] | None = None
+        self.wide: WideState | None = None
+        """What is kept of fields of which rows are not."""
+        self.keeps_rows = False
+        """Keep rows of every field, whatever its metrics ask for."""
         self.outside: set[str] = set()
         self.source = ""
         """File that the batch at hand was read from, for the wording of errors."""
@@ -95,6 +101,9 @@ class Intake:
         fields = tuple(f for f in contract.prediction if f.name in names)
         self.checker = ShardChecker(fields, self._context(fields))
         self.plans, self._names = plans, names
+        if not self.placed.n_seen:
+            wide = () if self.keeps_rows else wide_fields(plans, self.request, self.truth)
+            self.wide = WideState(wide, hashed=self.request.hash_predictions) if wide else None
 
     def _context(self, fields: tuple[Field, ...]) -> Context:
         """What the truth says about these fields."""
@@ -110,6 +119,7 @@ class Intake:
         return Context(
             classes={f.name: truth.vocabulary(f) for f in fields if f.kind == "label"},
             coords=coords,
+            hidden=("classes",) if truth.private and "classes" not in truth.coords else (),
             widths=widths,
             ignored=self.request.contract.ignored,
             unknown_labels=self.request.contract.unknown_labels,
@@ -157,14 +167,17 @@ class Intake:
                     self._settle(frozenset(fields), self._without_ids(ids, positions, fields))
             where, columns, outside = self._read(ids, positions, fields, coords)
             if where.stop > where.start if isinstance(where, slice) else len(where):
-                self.placed.place(where, columns)  # an empty batch has no width that others must have
+                if self.wide is None:  # an empty batch has no width that others must have
+                    self.placed.place(where, columns)
+                else:
+                    self.wide.place(self.placed, where, columns)
             if outside:
                 self.outside.update(outside)
         except BaseException:  # whatever stopped the batch, no trace of it stays
             for checker, mark in marks:
                 checker.revert(mark)
             if was_settled is None:
-                self.plans, self._names, self.checker = None, frozenset(), None
+                self.plans, self._names, self.checker, self.wide = None, frozenset(), None, None
             raise
 
     def _read(
@@ -243,11 +256,18 @@ class Intake:
 
     # -- what was taken --------------------------------------------------------------------------------------------
 
-    def columns(self) -> dict[str, Column]:
-        """Every placed field over all positions, in canonical form; rows never seen hold what the contract fills in."""
-        found: dict[str, Column] = {}
+    def columns(self) -> dict[str, Column | RowDigests]:
+        """Every placed field over all positions, in canonical form; rows never seen hold what the contract fills in.
+
+        Of a field of which rows are not kept there are the digests.
+        """
+        found: dict[str, Column | RowDigests] = {}
         vocabularies = self.vocabularies
         for name in self.placed.fields:
+            if self.wide is not None and (is_derived(name) or name in self.wide.fields):
+                if not is_derived(name):
+                    found[name] = self.wide.digests(self.placed, name)
+                continue
             column = self.placed.column(name, fill=self.request.fill)
             vocabulary = vocabularies.get(name)
             if vocabulary is None or isinstance(column, Ragged):
@@ -274,7 +294,7 @@ class Intake:
         shape = (n, width) if declared.dims == 2 or context.widths.get(declared.name) else (n,)
         return np.full(shape, np.nan if self.request.fill is None else self.request.fill)
 
-    def fingerprint(self, columns: Mapping[str, Column]) -> str:
+    def fingerprint(self, columns: Mapping[str, Column | RowDigests]) -> str:
         """SHA-256 of the predictions' canonical content, from what :meth:`columns` gave."""
         from primabench_core.state.fingerprint import fingerprint
 
@@ -306,7 +326,10 @@ class Intake:
                 raise ContractError([Violation(name, "labels of one type", str(error))]) from error
             if placed.n_seen and not (table == np.arange(len(table))).all():
                 placed = placed.recoded(name, table)
-        self.placed = self.placed.merge(placed)
+        together = self.placed.merge(placed)
+        if self.wide is not None and part.wide is not None:
+            self.wide = self.wide.merge(self.placed, part.wide, placed, together)
+        self.placed = together
         self.outside |= part.outside
 
     def to_buffers(self) -> dict[str, Any]:
@@ -318,6 +341,7 @@ class Intake:
             "names": None if self.plans is None else sorted(self._names),
             "unknown": {name: v.classes[v.n_known :] for name, v in self.vocabularies.items()},
             "outside": sorted(self.outside),
+            "wide": {} if self.wide is None else self.wide.to_buffers(),
         }
 
     @classmethod
@@ -328,6 +352,8 @@ class Intake:
             result._settle(frozenset(parts["names"]))
             for name, classes in parts["unknown"].items():
                 result.vocabularies[name].extend(classes)
+        if result.wide is not None:
+            result.wide.take_buffers(parts["wide"])
         result.placed = PlacedRows.from_buffers(parts["meta"], parts["arrays"], ids_of=truth.names_of)
         result.outside = set(parts["outside"])
         return result

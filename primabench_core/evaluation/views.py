@@ -9,13 +9,18 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
+from primabench_core.contract.fields import Field
 from primabench_core.contract.ragged import Ragged
 from primabench_core.evaluation.plan import MetricPlan
 from primabench_core.state.counts import Counts
+from primabench_core.state.fingerprint import RowDigests
+from primabench_core.state.placed import PlacedRows
 from primabench_core.state.rows import Column, Labels, Rows
+from primabench_core.state.sums import Sums
 
 if TYPE_CHECKING:
     from primabench_core.evaluation.truth import Truth
+    from primabench_core.evaluation.wide import WideState
 
 Positions = NDArray[np.int64]
 
@@ -29,10 +34,15 @@ class Views:
     """
 
     truth: Truth
-    prediction: Mapping[str, Column]
+    prediction: Mapping[str, Column | RowDigests]
     """Canonical columns of all ``truth.n`` positions."""
     seen: Positions | None = None
     """Positions that were predicted, None for all."""
+    wide: WideState | None = None
+    """What is kept of fields of which rows are not."""
+    placed: PlacedRows | None = None
+    """With ``wide``: where its numbers a row lie."""
+    _sums: dict[object, Sums] = field(factory=dict, init=False)
     _positions: dict[tuple[str, ...], Positions | None] = field(factory=dict, init=False)
     _rows: dict[object, Rows] = field(factory=dict, init=False)
     _counts: dict[object, Counts] = field(factory=dict, init=False)
@@ -62,8 +72,8 @@ class Views:
             n = self.truth.n if chosen is None else len(chosen)
             self._rows[key] = Rows(
                 n=n,
-                prediction={f.name: self._column("prediction", f.name, gaps) for f in plan.prediction},
-                truth={f.name: self._column("truth", f.name, gaps) for f in plan.truth},
+                prediction={} if self.is_summed(plan) else self._columns_of("prediction", plan.prediction, gaps),
+                truth={} if self.is_summed(plan) else self._columns_of("truth", plan.truth, gaps),
                 coords=self.truth.coords,
                 classes=self.truth.classes,
                 n_excluded={"no_truth": available - n} if gaps and available > n else {},
@@ -85,14 +95,45 @@ class Views:
             self._counts[key] = self.rows(plan).counts(*pair)
         return self._counts[key]
 
-    def state(self, plan: MetricPlan) -> Rows | Counts:
+    def is_summed(self, plan: MetricPlan) -> bool:
+        """Whether the metric reads a field of which there are sums and no rows."""
+        return self.wide is not None and any(f.name in self.wide.fields for f in plan.prediction)
+
+    def sums(self, plan: MetricPlan) -> Sums:
+        """The sums that this metric reads; made once for all metrics of the field."""
+        assert self.wide is not None
+        assert self.placed is not None
+        name = plan.prediction[0].name
+        if name not in self._sums:
+            rows, wide = self.rows(plan), self.wide.fields[name]
+            chosen = self.positions(self.gaps(plan))
+            errors = self.wide.errors(self.placed, name)
+            self._sums[name] = Sums(
+                n=rows.n,
+                width=wide.width,
+                columns=self.wide.sums[name].total(wide.truth, wide.usable) if name in self.wide.sums else None,
+                errors=errors if chosen is None else {kind: values[chosen] for kind, values in errors.items()},
+                coords=rows.coords,
+                n_excluded=rows.n_excluded,
+                ids=rows.ids,
+            )
+        return self._sums[name]
+
+    def state(self, plan: MetricPlan) -> Rows | Counts | Sums:
         """What the metric function is called with."""
+        if self.is_summed(plan):
+            return self.sums(plan)
         return self.counts(plan) if plan.metric.spec.state == "counts" else self.rows(plan)
+
+    def _columns_of(self, side: str, fields: Sequence[Field], gaps: tuple[str, ...]) -> dict[str, Column]:
+        return {f.name: self._column(side, f.name, gaps) for f in fields}
 
     def _column(self, side: str, name: str, gaps: tuple[str, ...]) -> Column:
         key = (side, name, gaps)
         if key not in self._columns:
-            column = (self.prediction if side == "prediction" else self.truth.columns)[name]
+            column = self.prediction[name] if side == "prediction" else self.truth.columns[name]
+            if isinstance(column, RowDigests):
+                raise TypeError(f"rows of {name!r} were not kept")
             chosen = self.positions(gaps)
             if chosen is not None:
                 column = column.take(chosen) if isinstance(column, Labels | Ragged) else column[chosen]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from primabench_core.state.partial_sums import Ints, Partial, takes_runs, run_columns, run_products, sum_columns
+from primabench_core.state.partial_sums import Ints, Partial, run_columns, run_products, sum_columns, takes_runs
 from primabench_core.state.partial_sums import sum_products as products_of_runs
 from primabench_core.state.windows import Floats, product_and_error, round_ratio, unsafe
 

@@ -25,7 +25,7 @@ _UNSEEN = b"\xff" * 4096
 
 
 class FixedStore:
-    """Rows of constant width: label codes in the narrowest unsigned type, or float32/float64 reals.
+    """Rows of constant width: label codes in the narrowest unsigned type, float32/float64 reals, or digests (uint64).
 
     A one-dimensional store can be the *lead*: bytes that are all ones mean "never seen". As a code that is the
     largest number, as a float a NaN that no arithmetic produces, so one look at the old bytes tells seen from unseen.
@@ -51,7 +51,7 @@ class FixedStore:
             raise ValueError(f"ragged rows where rows were {_describe(self.data)}")
         if values.shape[1:] != self.shape or (values.dtype.kind != "f") != self.is_codes:
             raise ValueError(f"{_describe(values)} where rows were {_describe(self.data)}")
-        return narrow(values, self.data.dtype) if self.is_codes else values
+        return narrow(values, self.data.dtype) if self.is_codes and not self.shape else values
 
     def write(self, where: Where, values: NDArray[Any]) -> None:
         """Put the values in place; widens the buffer if they need it (float32 to float64 is exact)."""
@@ -172,7 +172,7 @@ def make_store(name: str, n: int, values: Values, *, fill: bool) -> Store:
         return RaggedStore(name, n)
     if values.dtype.kind == "O":
         return TextStore(name, n)
-    if values.dtype.kind != "f":
+    if values.dtype.kind != "f" and values.ndim == 1:
         values = narrow(values, np.dtype(np.uint8))
     return FixedStore(name, n, values, fill=fill)
 
@@ -190,6 +190,8 @@ def canonical(values: Any) -> Any:
         )
     if kind in "OUT":
         return values.astype(object, copy=False)
+    if values.dtype == np.uint64 and values.ndim == 2:
+        return values  # digests of rows
     if kind not in "iu" or values.ndim != 1:
         raise ValueError(f"rows cannot hold {_describe(values)}; labels are 1-D codes, numbers are floats")
     return values

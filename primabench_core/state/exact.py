@@ -11,7 +11,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from primabench_core.state.column_sums import ColumnSums
-from primabench_core.state.partial_sums import Partial, takes_runs, run_columns, run_products, sum_columns, sum_products
+from primabench_core.state.partial_sums import Partial, run_columns, run_products, sum_columns, sum_products, takes_runs
 from primabench_core.state.windows import (
     UNIT_BITS,
     Floats,

@@ -25,6 +25,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from attrs import frozen
 from numpy.typing import NDArray
 
 from primabench_core.contract.ragged import Ragged
@@ -48,6 +49,34 @@ _QUIET_NAN = np.array([0x7FF8000000000000], np.uint64).view(np.float64)[0]
 Positions = NDArray[np.int64]
 
 
+@frozen(eq=False)
+class RowDigests:
+    """A wide field of which only the digest of each row was kept."""
+
+    digests: NDArray[np.uint64]
+    """(n, 4): the SHA-256 of each row, as :func:`row_digests` gives them."""
+    width: int
+    """Numbers of a row."""
+
+
+def is_wide(width: int) -> bool:
+    """Whether rows of so many numbers enter a fingerprint by their digests."""
+    return 8 * width > _NARROW
+
+
+def row_digests(rows: NDArray[Any]) -> NDArray[np.uint64]:
+    """SHA-256 of each row in canonical form, as a fingerprint takes them.
+
+    Args:
+        rows: (k, m) float32 or float64.
+
+    Returns:
+        (k, 4) uint64, the bytes of the digests in their order.
+    """
+    raw = b"".join(_row_digests(rows, 8 * rows.shape[1]))
+    return np.frombuffer(raw, np.uint64).reshape(len(rows), 4)
+
+
 def ids_digest(ids: Sequence[str] | None, n: int) -> str:
     """Digest of the rows' ids in canonical order, as hex; of row numbers, in constant time, if there are none.
 
@@ -69,7 +98,7 @@ def ids_digest(ids: Sequence[str] | None, n: int) -> str:
 
 def fingerprint(
     ids: Sequence[str] | None,
-    columns: Mapping[str, Column],
+    columns: Mapping[str, Column | RowDigests],
     *,
     n: int,
     salt: bytes | None = None,
@@ -113,9 +142,12 @@ def fingerprint(
     return sha256((salt or b"") + text.encode()).hexdigest()
 
 
-def _describe(name: str, column: Column, seen: Positions | None) -> dict[str, Any]:
+def _describe(name: str, column: Column | RowDigests, seen: Positions | None) -> dict[str, Any]:
     """Name, kind, width and root of one field."""
-    if isinstance(column, Labels):
+    if isinstance(column, RowDigests):
+        kind, width = "float64", [column.width]
+        leaves: Iterator[bytes] = (leaf_of([np.ascontiguousarray(b).data]) for b in _blocks(column.digests, seen))
+    elif isinstance(column, Labels):
         kind, width = "text" if any(isinstance(c, str) for c in column.classes) else "int64", []
         leaves = _label_leaves(column, seen)
     elif isinstance(column, Ragged):

@@ -5,7 +5,7 @@ give is exact wherever the caller finds it certified, so that they cannot change
 before the inner loop, and inner loops run over ``range(len(…))``: only so are they vectorised.
 """
 
-# mypy: disable-error-code="misc,no-untyped-def,no-untyped-call"
+# mypy: ignore-errors
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _jit(*arguments: Any) -> Any:
     return numba.njit([numba.void(*arguments)], **compile_options())
 
 
-_INNER = {"nogil": True, "boundscheck": False, "inline": "never"}
+_INNER: dict[str, Any] = {"nogil": True, "boundscheck": False, "inline": "never"}
 
 
 @numba.njit(**_INNER)
@@ -370,5 +370,45 @@ def row_errors_double():
     @_jit(_read(_F8, 2), _read(_F8, 2), numba.boolean, _F8[::1])
     def run(x, y, squared, out):
         _row_errors(x, y, squared, out)
+
+    return run
+
+
+@numba.njit(**_INNER)
+def _check_digests(x, keys, out):
+    buffer = np.empty(x.shape[1])
+    bits = buffer.view(np.uint64)
+    half, shift = np.uint64(0xFFFFFFFF), np.uint64(32)
+    k0, k1, k2, k3 = keys[0], keys[1], keys[2], keys[3]
+    for i in range(x.shape[0]):
+        row = x[i]
+        for j in range(len(row)):
+            buffer[j] = np.float64(row[j]) + 0.0
+        first, second = np.uint64(0), np.uint64(0)
+        for j in range(len(bits)):
+            high, low = bits[j] >> shift, bits[j] & half
+            first += ((high + k0[j]) & half) * ((low + k1[j]) & half)
+            second += ((high + k2[j]) & half) * ((low + k3[j]) & half)
+        out[i, 0], out[i, 1] = first, second
+
+
+@cache
+def check_digests_single():
+    """Digests of rows of float32; see :mod:`primabench_core.state.check_digests`."""
+
+    @_jit(_read(_F4, 2), _read(_U8, 2), _U8[:, ::1])
+    def run(x, keys, out):
+        _check_digests(x, keys, out)
+
+    return run
+
+
+@cache
+def check_digests_double():
+    """As :func:`check_digests_single` of float64."""
+
+    @_jit(_read(_F8, 2), _read(_U8, 2), _U8[:, ::1])
+    def run(x, keys, out):
+        _check_digests(x, keys, out)
 
     return run

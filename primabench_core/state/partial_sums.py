@@ -203,7 +203,7 @@ def _split_is_exact(top: Ints, bottom: Ints) -> NDArray[np.bool_]:
 
 
 def _refuse_infinite(sums: Floats, ranges: NDArray[Any], good: NDArray[np.bool_]) -> None:
-    """Raise for NaN or infinity. NaN hides from ranges but not from sums, unless numbers are huge and looked at later."""
+    """Raise for NaN or infinity; what is not proven is looked at later, number by number."""
     sides = ranges.reshape(-1, 3, *ranges.shape[1:])
     infinite = any(np.isinf(side[0]).any() or np.isinf(side[1]).any() for side in sides if side.shape[1])
     if infinite or not np.isfinite(sums[0][good]).all():

@@ -222,6 +222,16 @@ class PlacedRows:
             return np.full(self.n, self._n_seen > 0)
         return ~unseen(self._lead.bits)
 
+    def seen_at(self, where: Where) -> NDArray[np.bool_]:
+        """(k,) which of these positions have a prediction."""
+        if not self._stores:
+            return np.zeros(len(range(*where.indices(self.n))) if isinstance(where, slice) else len(where), bool)
+        return ~unseen(self._lead.bits[where])
+
+    def digests(self, name: str) -> NDArray[np.uint64]:
+        """(n, words) digests of a field of which rows are not kept; zero where nothing was predicted."""
+        return np.asarray(self._stores[name].take(slice(None)))
+
     def seen_positions(self) -> NDArray[np.int64]:
         """Positions with a prediction, ascending."""
         return np.flatnonzero(self.seen())
@@ -248,7 +258,7 @@ class PlacedRows:
         values = store.take(slice(None) if positions is None else positions)
         if isinstance(values, Ragged):
             return values
-        is_codes = isinstance(store, FixedStore) and store.is_codes
+        is_codes = isinstance(store, FixedStore) and store.is_codes and not store.shape
         if is_codes:
             values = values.astype(np.int64)
         if self._n_seen < self.n and values.dtype.kind != "O":

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from primabench_core.result.metric_result import MetricResult
     from primabench_core.state.counts import Counts
     from primabench_core.state.rows import Rows
+    from primabench_core.state.sums import Sums
     from primabench_core.testing.subjects import MetricSubject
 
 Positions = Sequence[int] | NDArray[np.intp]
@@ -121,14 +122,15 @@ def finish(evaluation: Evaluation, case: Case) -> MetricResult:
     return result
 
 
-def state_of(subject: MetricSubject, case: Case) -> tuple[Rows | Counts, dict[str, Any]]:
+def state_of(subject: MetricSubject, case: Case) -> tuple[Rows | Counts | Sums, dict[str, Any]]:
     """What the metric's function is called with, and its parameters."""
     from primabench_core.evaluation.views import Views
 
     evaluation = start(subject, case)
     feed(evaluation, case, range(case.n))
-    plan = evaluation._intake.decide()[0]
-    state = Views(evaluation._opened, evaluation._intake.columns()).state(plan)
+    intake = evaluation._intake
+    plan = intake.decide()[0]
+    state = Views(evaluation._opened, intake.columns(), wide=intake.wide, placed=intake.placed).state(plan)
     return state, dict(plan.metric.params)
 
 

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from primabench_core.spec import Outcome
 from primabench_core.state.exact import Moments, exact_moments, pearson_from_moments
 from primabench_core.state.rows import Rows
+from primabench_core.state.sums import Sums
 from primabench_metrics.aggregate import mean_of_units
-from primabench_metrics.moments import column_moments
+from primabench_metrics.moments import columns_of
 from primabench_metrics.numbers import constant_columns, feature_names, pair
 from primabench_metrics.pairs import PairCounts, pair_counts
 from primabench_metrics.ranks import rank_moments
@@ -28,7 +29,7 @@ MIN_ITEMS = 3
 """Two points always correlate by ±1."""
 
 
-def pearson(state: Rows, *, per: str = "pooled", reduce: str = "mean", policy: str = "strict") -> Outcome:
+def pearson(state: Rows | Sums, *, per: str = "pooled", reduce: str = "mean", policy: str = "strict") -> Outcome:
     """Pearson correlation Σ(x−x̄)(y−ȳ)/√(SSx·SSy) (Pearson 1895).
 
     Computed as (n·Σxy − Σx·Σy)/√((n·Σx² − (Σx)²)(n·Σy² − (Σy)²)) with exact sums.
@@ -43,7 +44,21 @@ def pearson(state: Rows, *, per: str = "pooled", reduce: str = "mean", policy: s
         Value in [-1, 1]; ``too_few_items`` below three items, ``constant_truth`` or ``constant_prediction`` if a side
         has a relative spread below 1e-12.
     """
-    return _over(state, _pearson, per, policy)
+    if isinstance(state, Rows) and pair(state)[0].ndim == 1:
+        return _over(state, _pearson, per, policy)
+    found = columns_of(state)
+    if per == "pooled":
+        n = found.n * found.width
+        problem = _impossible(n, found.all_flat(0), found.all_flat(1))
+        pooled = problem or _from_moments(found.pooled())
+        return pooled if isinstance(pooled, Outcome) else Outcome(pooled, n=n)
+    problems = [_impossible(found.n, *flat) for flat in zip(found.flat(0), found.flat(1), strict=True)]
+    if all(problems):
+        values: list[Unit] = [p for p in problems if p is not None]
+    else:
+        values = [p or _from_moments(m) for p, m in zip(problems, found.moments(), strict=True)]
+    units = zip(feature_names(state, found.width), values, strict=True)
+    return mean_of_units(dict(units), policy, n=found.n)
 
 
 def spearman(state: Rows, *, per: str = "pooled", reduce: str = "mean", policy: str = "strict") -> Outcome:
@@ -92,17 +107,18 @@ def _over(state: Rows, correlate: Callable[[Vector, Vector], list[Unit]], per: s
 
 def impossible(x: Vector, y: Vector) -> list[Outcome | None]:
     """Why each column of predicted x and true y, (n, m) both, has no correlation, or None."""
-    n = len(x)
+    flat = zip(constant_columns(x), constant_columns(y), strict=True)
+    return [_impossible(len(x), flat_x, flat_y) for flat_x, flat_y in flat]
+
+
+def _impossible(n: int, flat_x: bool, flat_y: bool) -> Outcome | None:
     if n < MIN_ITEMS:
-        return [Outcome.undefined("too_few_items", f"{n} of at least {MIN_ITEMS} items", n=n)] * x.shape[1]
-    return [
-        Outcome.undefined("constant_truth", "the true values do not vary", n=n)
-        if flat_y
-        else Outcome.undefined("constant_prediction", "the predicted values do not vary", n=n)
-        if flat_x
-        else None
-        for flat_x, flat_y in zip(constant_columns(x), constant_columns(y), strict=True)
-    ]
+        return Outcome.undefined("too_few_items", f"{n} of at least {MIN_ITEMS} items", n=n)
+    if flat_y:
+        return Outcome.undefined("constant_truth", "the true values do not vary", n=n)
+    if flat_x:
+        return Outcome.undefined("constant_prediction", "the predicted values do not vary", n=n)
+    return None
 
 
 def pearson_of(x: Vector, y: Vector) -> Outcome:
@@ -113,10 +129,7 @@ def pearson_of(x: Vector, y: Vector) -> Outcome:
 
 def _pearson(x: Vector, y: Vector) -> list[Unit]:
     problems = impossible(x, y)
-    if all(problems):
-        return [p for p in problems if p is not None]
-    found = column_moments(x, y) if x.shape[1] > 1 else [exact_moments(x[:, 0], y[:, 0])]
-    return [p or _from_moments(m) for p, m in zip(problems, found, strict=True)]
+    return [p or _from_moments(exact_moments(x[:, j], y[:, j])) for j, p in enumerate(problems)]
 
 
 def _from_moments(moments: Moments) -> Unit:

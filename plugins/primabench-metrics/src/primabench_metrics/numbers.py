@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from primabench_core.contract.violations import Violation
 from primabench_core.errors import ContractError
 from primabench_core.state.rows import Rows
+from primabench_core.state.sums import Sums
 
 Floats = NDArray[np.float64]
 
@@ -36,16 +37,17 @@ def constant_columns(x: NDArray[np.floating]) -> list[bool]:
     if not len(x):
         return [True] * x.shape[1]
     if x.shape[1] == 1:  # numpy reduces a single column along rows ten times slower
-        return [_is_flat(float(x.min()), float(x.max()))]
-    return [_is_flat(low, high) for low, high in zip(x.min(axis=0).tolist(), x.max(axis=0).tolist(), strict=True)]
+        return [is_flat(float(x.min()), float(x.max()))]
+    return [is_flat(low, high) for low, high in zip(x.min(axis=0).tolist(), x.max(axis=0).tolist(), strict=True)]
 
 
-def _is_flat(low: float, high: float) -> bool:
+def is_flat(low: float, high: float) -> bool:
+    """Whether numbers from ``low`` to ``high`` are the same but for rounding."""
     scale = max(abs(low), abs(high))
     return low == high or (high / 2 - low / 2) / scale < SPREAD / 2  # halves, so that the difference cannot overflow
 
 
-def feature_names(state: Rows, count: int) -> tuple[str, ...]:
+def feature_names(state: Rows | Sums, count: int) -> tuple[str, ...]:
     """Names of the columns of ``value``: the genes if there are as many, else their numbers."""
     genes = state.coords.get("genes", ())
     return tuple(genes) if len(genes) == count else tuple(str(i) for i in range(count))
