@@ -16,6 +16,11 @@ _TABLE_SPAN = 1 << 20
 """Integer classes that span less than this are looked up in a table, others by bisection."""
 
 
+def label_order(label: Label) -> tuple[bool, Any]:
+    """Sort key of labels: integers by value, then text by code point."""
+    return isinstance(label, str), label
+
+
 class Vocabulary:
     """Classes in a fixed order, with codes 0, 1, …; classes that were not expected get the codes that follow.
 

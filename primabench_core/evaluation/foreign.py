@@ -23,6 +23,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from primabench_core.contract.fields import Field
+from primabench_core.contract.vocabulary import label_order
 from primabench_core.discovery import names
 from primabench_core.discovery.metrics import ResolvedMetric
 from primabench_core.errors import ParameterError, UsageError
@@ -279,7 +280,7 @@ class _SklearnCall:
         predicted = _values(state.prediction[self.prediction.name])
         if self.prediction.kind == "probability" and state.classes is not None:
             classes = state.classes
-            order = sorted(range(len(classes)), key=lambda i: (isinstance(classes[i], str), classes[i]))
+            order = sorted(range(len(classes)), key=lambda i: label_order(classes[i]))
             predicted = predicted[:, order]
             if self.takes_labels:
                 params.setdefault("labels", [classes[i] for i in order])

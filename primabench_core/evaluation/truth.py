@@ -15,6 +15,7 @@ from primabench_core.contract.contract import Contract
 from primabench_core.contract.fields import Field
 from primabench_core.contract.plain import row_names
 from primabench_core.contract.violations import Violation
+from primabench_core.contract.vocabulary import label_order
 from primabench_core.errors import ContractError
 from primabench_core.evaluation.plan import unknown_fields
 from primabench_core.state.rows import Column, Labels
@@ -24,11 +25,6 @@ if TYPE_CHECKING:
     from primabench_core.contract.evaldata import EvalData
 
 Label = str | int
-
-
-def label_order(label: Label) -> tuple[bool, Any]:
-    """Sort key of labels: integers by value, then text by code point."""
-    return isinstance(label, str), label
 
 
 class Truth:

@@ -35,13 +35,25 @@ class FrozenMapping(Mapping[str, V], Generic[V]):
         return len(self._items)
 
     def __hash__(self) -> int:
-        return hash(frozenset((key, repr(value)) for key, value in self._items.items()))
+        return hash(frozenset((key, _hash(value)) for key, value in self._items.items()))
 
     def __repr__(self) -> str:
         return repr(self._items)
 
     def __reduce__(self) -> tuple[object, ...]:
         return FrozenMapping, (self._items,)
+
+
+def _hash(value: object) -> int:
+    """Equal for equal values (1 and 1.0 are equal); one number for all that have no hash, such as arrays."""
+    if isinstance(value, Mapping):
+        value = FrozenMapping(value)
+    elif isinstance(value, tuple):
+        value = tuple(map(_hash, value))
+    try:
+        return hash(value)
+    except TypeError:
+        return 0
 
 
 # Converters of attrs fields. Not `tuple` or `FrozenMapping` themselves: type checkers cannot solve the type variable of

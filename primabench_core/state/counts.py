@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
+from primabench_core.contract.vocabulary import label_order
+
 Label = str | int
-
-
-def _order(label: Label) -> tuple[bool, Any]:
-    return (isinstance(label, str), label)
 
 
 @frozen(eq=False)
@@ -90,4 +86,4 @@ def _union(left: tuple[Label, ...], right: tuple[Label, ...]) -> tuple[Label, ..
         return left
     if right[: len(left)] == left:  # a prediction's classes begin with those of the truth
         return right
-    return tuple(sorted({*left, *right}, key=_order))
+    return tuple(sorted({*left, *right}, key=label_order))
