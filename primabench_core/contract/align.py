@@ -237,7 +237,7 @@ def unknown_ids(ids: Sequence[str], positions: NDArray[np.int64], known: Sequenc
 
 
 def join_names(
-    expected: Sequence[Any], given: Any, noun: str = "name", field: str = ""
+    expected: Sequence[Any], given: Any, noun: str = "name", field: str = "", *, hidden: bool = False
 ) -> tuple[NDArray[np.int64] | None, list[Violation]]:
     """How to bring columns (or rows) into the order of the expected names.
 
@@ -246,6 +246,7 @@ def join_names(
         given: Names of the prediction.
         noun: What is joined, in the singular: ``gene``, ``class``, ``perturbation``.
         field: Name for the message; by default the plural of ``noun``.
+        hidden: The names of the truth are private: messages count those that are missing and hint at none.
 
     Returns:
         ``(order, [])`` so that ``array[:, order]`` is in canonical order, ``(None, [])`` if it already is, or
@@ -276,14 +277,12 @@ def join_names(
     missing = [w for w in wanted if w not in place]
     violations = []
     if twins:
-        violations.append(_names(name, f"each {noun} once", "a name again", list(twins), noun))
+        violations.append(_names(name, f"each {noun} once", "a name again", list(twins)))
     if unknown:
-        hint = _hint(str(unknown[0]), [str(w) for w in wanted[:5000]])
-        violations.append(
-            _names(name, f"the {_plural(noun)} of the truth", f"unknown {_plural(noun)}", unknown, noun, hint)
-        )
+        hint = "" if hidden else _hint(str(unknown[0]), [str(w) for w in wanted[:5000]])
+        violations.append(_names(name, f"the {_plural(noun)} of the truth", f"unknown {_plural(noun)}", unknown, hint))
     if missing:
-        violations.append(_names(name, f"every {noun} of the truth", f"missing {_plural(noun)}", missing, noun))
+        violations.append(_names(name, f"every {noun} of the truth", f"missing {_plural(noun)}", missing, "", hidden))
     if violations:
         return None, violations
     return np.fromiter((place[w] for w in wanted), np.int64, len(wanted)), []
@@ -299,5 +298,7 @@ def _plural(noun: str) -> str:
     return noun + "es" if noun.endswith("s") else noun + "s"
 
 
-def _names(field: str, expected: str, found: str, names: list[Any], noun: str, remedy: str = "") -> Violation:
-    return Violation(field, expected, found, names[:SHOWN], len(names), remedy, noun="name")
+def _names(
+    field: str, expected: str, found: str, names: list[Any], remedy: str = "", hidden: bool = False
+) -> Violation:
+    return Violation(field, expected, found, [] if hidden else names[:SHOWN], len(names), remedy, noun="name")

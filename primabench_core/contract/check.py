@@ -39,6 +39,8 @@ class Context:
     """Classes of the truth, by label field."""
     coords: Mapping[str, tuple[Label, ...]] = attribute(factory=dict)
     """Names along columns in the truth's order: ``genes``, ``classes``."""
+    hidden: tuple[str, ...] = ()
+    """Coordinates whose names are private: no message shows a name that the prediction does not have."""
     widths: Mapping[str, int] = attribute(factory=dict)
     """Shape of ``value`` fields after the truth's: number of columns, 0 for one number per row."""
     lengths: NDArray[Any] | None = None
@@ -234,7 +236,8 @@ class ShardChecker:
             remedy = f"give the truth its {coord} too, or leave them out on both sides"
             return None, [Violation(coord, "none, as the truth has none", "names of columns", remedy=remedy)]
         try:
-            return join_names(self.context.coords[coord], list(as_names(given, coord)), noun, coord)
+            names = list(as_names(given, coord))
+            return join_names(self.context.coords[coord], names, noun, coord, hidden=coord in self.context.hidden)
         except ContractError as error:
             return None, list(error.violations)
 

@@ -139,3 +139,13 @@ def test_names_that_do_not_join_are_all_named():
     assert "classes: expected text" in str(join_names(["0", "1"], [0, 1], "class")[1][0])
     assert join_names([0, 1], [1, 0], "class")[0].tolist() == [1, 0]
     assert join_names([0, 1], [True, False], "class")[0] is not None
+
+
+def test_names_of_a_private_truth_are_counted_and_never_shown():
+    order, violations = join_names(["secret_a", "secret_b"], ["secret_aa", "mine"], "class", hidden=True)
+    message = "\n".join(map(str, violations))
+    assert order is None
+    assert "unknown classes in 2 names (secret_aa, mine)" in message
+    assert "missing classes in 2 names" in message
+    assert "secret_b" not in message
+    assert "did you mean" not in message

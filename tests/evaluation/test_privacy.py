@@ -130,3 +130,16 @@ def test_an_oracle_that_raises_takes_its_words_with_it():
     assert "ValueError" in str(caught.value)
     with pytest.raises(UsageError, match="no oracle"):
         evaluate_oracle("toy_cells", "honest")
+
+
+def test_classes_that_only_the_solution_names_are_not_told():
+    run = pb.stream(["toy_either"], truth={"label": [CANARY, "b"]})
+    run._opened.private = True
+    with pytest.raises(ContractError) as caught:
+        run.update(probability=[[0.5, 0.5], [0.5, 0.5]], classes=[CANARY[:-1], "b"])
+    clean("".join(traceback.format_exception(caught.value)))
+    assert "missing classes in 1 name" in str(caught.value)
+    told = pb.stream(["toy_either"], truth={"label": [CANARY, "b"], "classes": [CANARY, "b"]})
+    told._opened.private = True
+    with pytest.raises(ContractError, match=CANARY):
+        told.update(probability=[[0.5, 0.5], [0.5, 0.5]], classes=[CANARY[:-1], "b"])
