@@ -164,10 +164,12 @@ def reliability_curve(probability: ArrayLike, correct: ArrayLike, *, bins: int =
     """
     import numpy as np
 
+    from primabench_core.state.bins import bin_of
+
     values, truth = np.asarray(probability, np.float64), np.asarray(correct, np.bool_)
     if values.shape != truth.shape or values.ndim != 1 or not ((values >= 0) & (values <= 1)).all():
         raise UsageError("probability: expected as many numbers in [0, 1] as there are outcomes")
-    place = np.clip(np.ceil(values * bins).astype(np.int64) - 1, 0, bins - 1)
+    place = bin_of(values, bins)
     count = np.bincount(place, minlength=bins)
     seen = count > 0
     mean, share = (np.bincount(place, weights=w, minlength=bins)[seen] / count[seen] for w in (values, truth))

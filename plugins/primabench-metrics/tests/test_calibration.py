@@ -114,3 +114,17 @@ def test_single_precision_is_cast_up():
     wide = rows({"probability": p.astype(np.float64)}, {"label": y}, classes=(0, 1, 2))
     for metric in (c.log_loss, c.brier_score, c.expected_calibration_error):
         assert value(metric(state)) == value(metric(wide))
+
+
+@pytest.mark.parametrize("bins", [5, 10, 15])
+def test_an_edge_lies_in_one_bin_in_either_precision(bins):
+    top = np.arange(bins // 2 + 1, bins + 1) / bins
+    p = np.column_stack([top, 1 - top])
+    found = [
+        outcome(
+            c.expected_calibration_error(rows({"probability": q}, {"label": [0] * len(p)}, classes=(0, 1)), bins=bins)
+        )
+        for q in (p, p.astype(np.float32))
+    ]
+    assert found[0].values["bin_rows"] == found[1].values["bin_rows"]
+    assert found[0].values["bin_rows"][bins // 2 :] == [1] * (bins - bins // 2)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from primabench_core.spec import Outcome
+from primabench_core.state.bins import bin_of
 from primabench_core.state.exact import exact_row_sums, exact_sum
 from primabench_core.state.rows import Rows
 from primabench_metrics.classes import Label
@@ -76,7 +77,8 @@ def brier_score(state: Rows, *, positive: Label = 1) -> Outcome:
 def expected_calibration_error(state: Rows, *, bins: int = 15) -> Outcome:
     """Expected calibration error Σ_b (n_b/n)·|accuracy_b − confidence_b| of the top class (Guo et al. 2017).
 
-    Bins are ((b−1)/bins, b/bins]. Where several classes share the top probability, the row is right to the share of
+    Bins are ((b−1)/bins, b/bins], told apart in float32 (:func:`primabench_core.state.bins.bin_of`), so that 0.6 has
+    one bin whatever its dtype. Where several classes share the top probability, the row is right to the share of
     the true class among them, so that the order of classes does not matter.
 
     Args:
@@ -92,8 +94,7 @@ def expected_calibration_error(state: Rows, *, bins: int = 15) -> Outcome:
         return _EMPTY
     top = probability.max(1)
     right = (probability[np.arange(state.n), column] == top) / (probability == top[:, None]).sum(1)
-    edges = np.arange(1, bins) / bins
-    place = np.searchsorted(edges, top, "left")
+    place = bin_of(top, bins)
     order = np.argsort(place, kind="stable")
     bounds = np.searchsorted(place[order], np.arange(bins + 1))
     hits, sure, counts = [], [], np.diff(bounds).tolist()
