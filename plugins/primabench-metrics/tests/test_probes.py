@@ -220,3 +220,9 @@ class TestKnnProbe:
         result = outcome(knn_probe(rows({"embedding": x}, {"label": y, "fold": dealt(y, 2)}), k=50))
         assert "k_capped" in result.flags
         assert result.values["probe"] == "knn-probe/1"
+
+    def test_an_inner_fold_without_a_value_is_never_scored(self, monkeypatch):
+        x, y = make(18, 60)
+        fold = dealt(y, 3)
+        monkeypatch.setattr("primabench_metrics.linear_probe.area", lambda counts: None)
+        assert reason(lp.linear_probe(rows({"embedding": x}, {"label": y, "fold": fold}))) == "too_few_items"

@@ -216,7 +216,10 @@ def _choose_strength(points: Floats, codes: Ints, classes: int, names: Names, se
         path = logistic_path(Basis.of(points[fitted]), codes[fitted], classes, STRENGTHS)
         for i, fit in enumerate(path):
             if classes == 2:
-                scores[i] += area(rank_counts(fit.decision(points[held])[:, 0].copy(), codes[held], 1)) or 0.0
+                found = area(rank_counts(fit.decision(points[held])[:, 0].copy(), codes[held], 1))
+                if found is None:  # never scored 0: it would decide the penalty
+                    raise _SkippedError("too_few_items", "an inner fold holds one class: it has no AUROC")
+                scores[i] += found
             else:
                 chance = fit.probability(points[held])[np.arange(len(held)), codes[held]]
                 scores[i] += np.log(np.maximum(chance, np.finfo(float).eps)).mean()

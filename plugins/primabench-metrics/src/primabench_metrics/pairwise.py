@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from primabench_core.contract.violations import Violation
-from primabench_core.errors import ContractError
 from primabench_core.spec import Outcome
-from primabench_core.state.rows import Labels, Rows
+from primabench_core.state.rows import Rows
 from primabench_metrics.classes import Label, positive_code
 from primabench_metrics.numbers import vectors
 from primabench_metrics.pairs import pair_counts
 from primabench_metrics.ranking import label_column
+from primabench_metrics.retrieval import groups_of
 
 
 def concordance_index(state: Rows) -> Outcome:
@@ -50,14 +49,10 @@ def paired_accuracy(state: Rows, *, positive: Label = 1) -> Outcome:
         Value in [0, 1] with the number of pairs and ties; ``no_comparable_pair`` if no group has both sides. Rows of
         groups with one side are counted in ``n_excluded["no_comparable_pair"]``.
     """
-    scores = np.asarray(state.prediction["score"])
-    truth, group = label_column(state), state.truth["group"]
-    if not isinstance(group, Labels):
-        raise ContractError([Violation("group", "labels", "another kind of field")])
+    scores, truth = np.asarray(state.prediction["score"]), label_column(state)
     is_positive = truth.codes == positive_code(truth.classes, positive)
     doubled = pairs = ties = used = 0
-    order = np.argsort(group.codes, kind="stable")
-    for rows in np.split(order, np.flatnonzero(np.diff(group.codes[order])) + 1):
+    for _, rows in groups_of(state, "group"):
         above, below = scores[rows][is_positive[rows]], scores[rows][~is_positive[rows]]
         if not len(above) or not len(below):
             continue
