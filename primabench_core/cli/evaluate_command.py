@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from primabench_core.cli.output import console, write
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from primabench_core.result.eval_result import EvalResult
 
 _NAMED = 3
@@ -40,7 +42,10 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--build", action="store_true", help="build the dataset first if it is missing")
     parser.add_argument("--store", help="store to read; overrides PRIMABENCH_STORE")
     parser.add_argument("--output", metavar="FILE", help="write the result as JSON")
-    parser.add_argument("--force", action="store_true", help="replace an existing output file")
+    parser.add_argument(
+        "--export", action="append", default=[], metavar="NAME=FILE", help="write the result in a plugin's format too"
+    )
+    parser.add_argument("--force", action="store_true", help="replace existing output files")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
@@ -52,8 +57,10 @@ def run(args: Namespace) -> int:
     requirements = [_requirement(text) for text in args.require]
     ci = _level(args.ci)
     labels = dict(_pair(text, "--label") for text in args.label)
-    if args.output and Path(args.output).exists() and not args.force:
-        raise UsageError(f"{args.output} exists.", remedy="choose another --output, or add --force")
+    exports = [_export(text) for text in args.export]
+    for file in (*([args.output] if args.output else []), *(path for _, path in exports)):
+        if Path(file).exists() and not args.force:
+            raise UsageError(f"{file} exists.", remedy="choose another file, or add --force")
     task = registry.load("task", args.task)
     dataset = args.dataset or task.default_dataset
     if args.build:
@@ -67,6 +74,8 @@ def run(args: Namespace) -> int:
         raise UnknownNameError("metric", unknown[0], result.scores, remedy="require a metric that is in the panel")
     if args.output:
         result.save(Path(args.output), overwrite=args.force)
+    for export, path in exports:
+        export(result, path)
     unmet = [text for r in requirements if (text := _unmet(r, result))]
     if args.json:
         from primabench_core.result import to_json
@@ -74,8 +83,8 @@ def run(args: Namespace) -> int:
         write(to_json(result))
     else:
         console().print(result)
-        if args.output:
-            write(f"written to {args.output}")
+        for file in (*([args.output] if args.output else []), *(path for _, path in exports)):
+            write(f"written to {file}")
     note = unknown_labels_note(result, predictions, args.store)
     if note:
         console(stderr=True).print(note, style="yellow", markup=False)
@@ -171,6 +180,18 @@ def _pair(text: str, option: str) -> tuple[str, str]:
     if not sign or not key.strip() or not value.strip():
         raise UsageError(f"{option} {text!r} is not of the form KEY=VALUE.")
     return key.strip(), value.strip()
+
+
+def _export(text: str) -> tuple[Callable[[Any, Path], None], Path]:
+    """The exporter of a plugin, and the file it is to write."""
+    from primabench_core.discovery import hooks
+    from primabench_core.errors import UnknownNameError
+
+    name, path = _pair(text, "--export")
+    known = hooks.exporters()
+    if name not in known:
+        raise UnknownNameError("exporter", name, known, remedy="install the plugin that brings this format")
+    return known[name], Path(path)
 
 
 def _level(text: str) -> float | None:
