@@ -116,6 +116,9 @@ class Source:
     """``distribution:path/inside/site-packages`` of a file shipped in an installed package."""
     sha256: str = ""
     """Known checksum; empty if it is pinned at first fetch (see :mod:`primabench_core.store.pins`)."""
+    equivalent: tuple[str, ...] = field(default=(), converter=as_texts)
+    """Checksums of other encodings of the same content that packages have shipped; the salt follows from ``sha256``
+    for all of them, so that they build the same dataset."""
     files: tuple[str, ...] = field(default=(), converter=as_texts)
     """Patterns of the files that count. They make this source a folder that the user brings (``--raw-root``), where a
     licence forbids more; ``url`` then says where to get it, and nothing is fetched."""

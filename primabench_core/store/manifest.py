@@ -63,6 +63,8 @@ class SourceRecord:
     size: int
     licence: str
     public: bool
+    stands_for: str = ""
+    """SHA-256 of the declared file that this one is another encoding of; empty if it is the declared file."""
 
 
 @frozen(kw_only=True)

@@ -106,7 +106,8 @@ def obtain(
         path, fetched = _download(spec, source, folder / part_name(name, "source"), progress), True
     with named("read", path):
         digest, size = _folder_sha256(source, path) if source.files else (file_sha256(path), path.stat().st_size)
-    if pin and digest != pin.sha256:
+    known_encoding = digest in source.equivalent
+    if pin and digest != pin.sha256 and not known_encoding:
         raise CorruptDataError(
             f"source {name!r} of {spec.dataset} is not the file that the recipe was written for: "
             f"expected SHA-256 {pin.sha256} ({pin.place}), found {digest} in {path}",
@@ -115,7 +116,7 @@ def obtain(
     told = pins.record(source, digest) if fetched and pin is None else ""
     record = SourceRecord(
         name=name, url=source.url, package=source.package, sha256=digest, size=size, licence=source.licence,
-        public=source.public,
+        public=source.public, stands_for=source.sha256 if known_encoding else "",
     )  # fmt: skip
     return path, record, told
 
@@ -216,11 +217,11 @@ def _download(spec: RecipeSpec, source: Source, target: Path, progress: Progress
 def salt_of(sources: list[SourceRecord]) -> bytes | None:
     """The salt that follows from public sources, so that independent builds agree; None if one is not public.
 
-    It is SHA-256 over the SHA-256 digests of the sources, sorted.
+    It is SHA-256 over the SHA-256 digests of the declared sources, sorted.
     """
     if not all(source.public for source in sources):
         return None
-    return sha256(b"".join(sorted(bytes.fromhex(source.sha256) for source in sources))).digest()
+    return sha256(b"".join(sorted(bytes.fromhex(source.stands_for or source.sha256) for source in sources))).digest()
 
 
 def recipe_record(spec: RecipeSpec, distribution: str, version: str, packages: Mapping[str, str]) -> RecipeRecord:

@@ -117,7 +117,7 @@ def test_a_download_that_breaks_off_is_no_source_and_pins_nothing(tmp_path):
     thread.start()
     try:
         spec = recipe(Source(name="table", url=f"http://127.0.0.1:{server.server_port}/table"))
-        with pytest.raises(StoreError, match="broke off|cannot be had"):
+        with pytest.raises(StoreError, match=r"broke off|cannot be had"):
             context(tmp_path, spec).source("table")
     finally:
         thread.join()
@@ -154,3 +154,18 @@ def test_a_folder_that_is_not_brought_is_asked_for(tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(StoreError, match=r"holds no file like \*\.csv"):
         context(tmp_path, spec, {"raw": tmp_path / "empty"}).source("raw")
+
+
+def test_another_encoding_of_a_file_is_taken_and_its_salt_is_that_of_the_declared_one(file, tmp_path):
+    from primabench_core.store.sources import salt_of
+
+    declared = "1" * 64
+    source = Source(name="table", url=file.as_uri(), sha256=declared, equivalent=(file_sha256(file),))
+    other = context(tmp_path, recipe(source))
+    other.source("table")
+    record = other.records()[0]
+    assert (record.sha256, record.stands_for) == (file_sha256(file), declared)
+    assert salt_of([record]) == salt_of([evolve(record, sha256=declared, stands_for="")])
+    file.write_text("a third one\n")
+    with pytest.raises(CorruptDataError, match=declared):
+        context(tmp_path, recipe(source)).source("table")

@@ -41,6 +41,8 @@ def _sources_of_one(card: DatasetSpec, recipe: RecipeSpec) -> Iterator[tuple[str
         yield f"source `{source.name}`", _place(source)
         if source.licence and source.licence != card.licence:
             yield "its licence", source.licence
+        if source.equivalent:
+            yield "other encodings of it", ", ".join(f"`{digest}`" for digest in source.equivalent)
         if not source.files:
             yield "its SHA-256", f"`{source.sha256}`" if source.sha256 else "pinned in `checksums.toml` when fetched"
 

@@ -32,8 +32,8 @@ def build(context: BuildContext) -> list[Artifact]:
             if (peaks[1:, 0] < peaks[:-1, 1]).any():
                 raise CorruptDataError(f"{cells}.bed: sites on {chrom} overlap")
             rows[f"{cells}:{chrom}"] = peaks
-    peaks = Ragged(np.concatenate(list(rows.values())), np.array([len(found) for found in rows.values()], np.int64))
+    joined = Ragged(np.concatenate(list(rows.values())), np.array([len(found) for found in rows.values()], np.int64))
     names = [key.split(":") for key in rows]
     fields = {name: np.array([part[i] for part in names], object) for i, name in enumerate(("cell_line", "chrom"))}
-    data = EvalData({**fields, "peaks": peaks}, ids=list(rows))
+    data = EvalData({**fields, "peaks": joined}, ids=list(rows))
     return three_views(data, ["peaks"], attributes={"assembly": "dm3", "peaks": "start and end, 0-based, half-open"})

@@ -57,7 +57,7 @@ def _recipe(slug: str) -> RecipeSpec:
                 files=(f"{folder}/adata/*.h5ad", f"{folder}/splits/*.csv", f"{folder}/var_50genes.json"),
                 licence=LICENCE,
                 public=False,
-            redistribute=False,
+                redistribute=False,
             ),
         ),
         curator=CURATOR,

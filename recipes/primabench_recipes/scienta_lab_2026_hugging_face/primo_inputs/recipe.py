@@ -45,7 +45,7 @@ def read_list(path: Path) -> dict[str, dict[str, Any]]:
     Raises:
         CorruptDataError: it is of another form.
     """
-    import yaml
+    import yaml  # type: ignore[import-untyped]
 
     try:
         found = yaml.safe_load(path.read_text(encoding="utf-8"))

@@ -49,10 +49,14 @@ RECIPE = RecipeSpec(
             name="10x_pbmc68k_reduced.h5ad",
             package="scanpy:scanpy/datasets/10x_pbmc68k_reduced.h5ad",
             sha256="e71d41e737c941559b7c57c9243bdb3d2c889c2adfdf00e3422ac6b46783676f",
+            equivalent=("863e19914ab2d4ba97edc9623ac3a343c0461f1e40b121bfb5fa92638b22e9bd",),  # scanpy 1.12
             licence="BSD-3-Clause",
         ),
     ),
     curator="The PrimaBench maintainers",
-    history=("2026-11-29 The PrimaBench maintainers: first version, from the file inside scanpy 1.11",),
+    history=(
+        "2026-11-29 The PrimaBench maintainers: first version, from the file inside scanpy 1.11",
+        "2026-11-29 The PrimaBench maintainers: scanpy 1.12 ships another encoding, which builds the same",
+    ),
     requires=("scanpy", "anndata"),
 )
