@@ -99,10 +99,10 @@ class TestUndefined:
     def test_one_row_has_an_error(self):
         assert value(g.mae(rows({"value": [1.0]}, {"value": [2.5]}))) == 1.5
 
-    @pytest.mark.parametrize("metric", [g.mse, g.rmse])
-    def test_squares_beyond_float64(self, metric):
+    def test_squares_beyond_float64(self):
         state = rows({"value": [1e200, 0]}, {"value": [-1e200, 0]})
-        assert reason(metric(state)) == "numerical_failure"
+        assert reason(g.mse(state)) == "numerical_failure"
+        assert value(g.rmse(state)) == pytest.approx(2e200 / np.sqrt(2))
         state = rows({"value": [1e308]}, {"value": [-1e308]})
         assert reason(g.mae(state)) == "numerical_failure"
 
@@ -157,3 +157,22 @@ class TestAafe:
             g.aafe(rows({"value": [1.0]}, {"value": [bad]}))
         with pytest.raises(ContractError, match=r"prediction[\s\S]*value"):
             g.aafe(rows({"value": [bad]}, {"value": [1.0]}))
+
+    def test_folds_beyond_float64_are_a_failure(self):
+        assert reason(g.aafe(rows({"value": [1e300]}, {"value": [1e-300]}))) == "numerical_failure"
+        assert value(g.aafe(rows({"value": [1e300, 1.0]}, {"value": [1e-300, 1.0]}))) == pytest.approx(1e300)
+
+
+class TestRmseOutOfReachOfSquares:
+    @pytest.mark.parametrize("exponent", [-1020, -700, -480, 480, 600, 1000])
+    def test_a_power_of_two_is_a_power_of_two(self, exponent):
+        rng = np.random.default_rng(6)
+        x, y = rng.standard_normal((2, 50))
+        scaled = rows({"value": np.ldexp(x, exponent)}, {"value": np.ldexp(y, exponent)})
+        plain = value(g.rmse(rows({"value": x}, {"value": y})))
+        assert value(g.rmse(scaled)) == pytest.approx(np.ldexp(plain, exponent), rel=1e-14)
+
+    def test_no_error_is_zero_and_an_infinite_one_a_failure(self):
+        assert value(g.rmse(rows({"value": [1.0, 2.0]}, {"value": [1.0, 2.0]}))) == 0.0
+        assert reason(g.rmse(rows({"value": [1.7e308]}, {"value": [-1.7e308]}))) == "numerical_failure"
+        assert reason(g.rmse(rows({"value": []}, {"value": []}))) == "too_few_items"
