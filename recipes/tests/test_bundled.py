@@ -160,3 +160,24 @@ def test_a_source_that_breaks_a_claim_is_refused(slug, name, change, said, tmp_p
     loose = evolve(spec, sources=[evolve(s, sha256="") for s in spec.sources])
     with pytest.raises(CorruptDataError, match=said):
         run_recipe(loose, changed)
+
+
+def test_the_list_of_data_sets_names_every_recipe():
+    text = (Path(__file__).parents[1] / "README.md").read_text(encoding="utf-8")
+    for key in ours():
+        publication, _, rest = key.partition("/")
+        assert f"`{publication}/{rest.partition('@')[0]}`" in text or f"`{publication}/…`" in text, key
+
+
+def test_all_bundled_builds_what_is_installed_and_says_what_is_not(tmp_path, monkeypatch, capsys):
+    from primabench_core.cli import build_command
+    from primabench_core.cli.main import main
+
+    monkeypatch.setenv("PRIMABENCH_STORE", str(tmp_path))
+    some = [key for key in BUNDLED if "wisconsin" in key or "pasilla" in key]
+    monkeypatch.setattr(build_command, "bundled", lambda: some)
+    assert main(["build", "--all-bundled"]) == 0
+    said = capsys.readouterr().out
+    if not built_here(next(key for key in some if "pasilla" in key)):
+        assert "skipped colange_2025_scientific_reports/pasilla@1.0.0" in said
+        assert "primabench-recipes[gpl]" in said
