@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from primabench_core.discovery import registry
-from primabench_core.errors import PrimaBenchError
+from primabench_core.errors import ContractError, PrimaBenchError, UsageError
 from primabench_core.result.metric_result import MetricResult
 from primabench_core.spec.outcome import Outcome
 from primabench_core.state.counts import Counts
@@ -176,7 +176,7 @@ def _demand_nothing_of_nothing(subject: MetricSubject) -> None:
 
 
 def check_truth_stays_private(subject: MetricSubject) -> None:
-    """No answer of a single row stands in the result, in what is printed or logged, or in a warning."""
+    """No answer of a single row stands in the result, in a refusal, in what is printed or logged, or in a warning."""
     for case in subject.cases:
         for each in (case, *degenerate(case)):
             _demand_silence(subject, each)
@@ -192,17 +192,11 @@ def _demand_silence(subject: MetricSubject, case: Case) -> None:
     try:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said), warnings.catch_warnings():
             warnings.simplefilter("always")
-            result = taken(subject, case)
+            texts = _said_of(subject, case)
     finally:
         root.removeHandler(handler)
         root.setLevel(level)
-    if result is None:
-        return
-    parts = result.to_dict()
-    texts = {"what it prints or logs": said.getvalue()}
-    texts |= {
-        f"its {name}": json.dumps(parts[name]) for name in ("detail", "flags", "values", "per_unit", "n_excluded")
-    }
+    texts["what it prints or logs"] = said.getvalue()
     for place, text in texts.items():
         for name, value in case.truth.items():
             if f"truth.{name}" in case.fields and _tells(text, value):
@@ -210,6 +204,19 @@ def _demand_silence(subject: MetricSubject, case: Case) -> None:
                     f"{place} shows the answers of single rows (field {name!r}) on {case.name}",
                     remedy="report counts and classes, never rows of the truth",
                 )
+
+
+def _said_of(subject: MetricSubject, case: Case) -> dict[str, str]:
+    """What a caller gets to read: the parts of the result, or the refusal, which the runner passes on as it is."""
+    try:
+        parts = run(subject, case).to_dict()
+    except CheckFailure:
+        raise
+    except (ContractError, UsageError) as refusal:
+        return {"its refusal": str(refusal)}
+    except PrimaBenchError as error:
+        raise CheckFailure(f"on {case.name}: {error.message}") from error
+    return {f"its {name}": json.dumps(parts[name]) for name in ("detail", "flags", "values", "per_unit", "n_excluded")}
 
 
 def _tells(text: str, values: Any) -> bool:

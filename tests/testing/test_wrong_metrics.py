@@ -13,6 +13,7 @@ from math import fsum
 
 import numpy as np
 
+from primabench_core import UsageError
 from primabench_core.spec import Outcome
 
 history = []
@@ -27,6 +28,14 @@ VALUE = {
         def right(state):
             if not state.n:
                 return Outcome.undefined("too_few_items")
+            return fsum(error_of(state)) / error_of(state).size
+    """,
+    "leaky_refusal": """
+        def leaky_refusal(state):
+            if not state.n:
+                return Outcome.undefined("too_few_items")
+            if state.n > 1 and not np.ptp(state.prediction["value"]):
+                raise UsageError(f"predictions are constant, but the truth is {state.truth['value'].ravel().tolist()}")
             return fsum(error_of(state)) / error_of(state).size
     """,
     "first_row": """
@@ -138,6 +147,7 @@ CAUGHT = {
     "nan_to_zero": "undefined_has_a_reason",
     "zero_of_nothing": "undefined_has_a_reason",
     "raises_on_one_row": "undefined_has_a_reason",
+    "leaky_refusal": "truth_stays_private",
     "leaky_repr": "truth_stays_private",
     "leaky_print": "truth_stays_private",
     "leaky_labels": "truth_stays_private",
