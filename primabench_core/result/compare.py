@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Literal
 
-from attrs import evolve, field, frozen, validators
+from attrs import evolve, frozen
 
 from primabench_core.errors import UsageError
 from primabench_core.result.eval_result import EvalResult
@@ -21,56 +21,15 @@ if TYPE_CHECKING:
 
 Test = Literal["delong", "mcnemar", "wilcoxon", "bootstrap"]
 
-_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
-    "delong": ("score_a", "score_b", "label"),
-    "mcnemar": ("label_a", "label_b", "label"),
-    "wilcoxon": ("value_a", "value_b"),
-    "bootstrap": ("statistic_a", "statistic_b", "n"),
-}
-
-
-@frozen
-class Pair:
-    """What the paired test of one metric needs: arrays of both models over the same units, in the same order."""
-
-    metric: str
-    """Key of the metric in both results."""
-    test: Test = field(validator=validators.in_(tuple(_ARGUMENTS)))
-    arguments: Mapping[str, Any]
-    """Keyword arguments of the function of ``pb.statistics``: ``score_a``, ``score_b``, ``label`` for ``delong``;
-    ``label_a``, ``label_b``, ``label`` for ``mcnemar``; ``value_a``, ``value_b`` for ``wilcoxon``; ``statistic_a``,
-    ``statistic_b``, ``n`` for ``bootstrap``, with ``unit``, ``strata``, ``draws`` if wanted."""
-
-    def __attrs_post_init__(self) -> None:
-        absent = [name for name in _ARGUMENTS[self.test] if name not in self.arguments]
-        if absent:
-            raise ValueError(f"{self.test} for {self.metric!r} needs {', '.join(absent)}")
-
-    def run(self) -> Finding:
-        """Run the test."""
-        from primabench_core import statistics
-
-        functions: Mapping[str, Callable[..., Finding]] = {
-            "delong": statistics.delong,
-            "mcnemar": statistics.mcnemar_exact,
-            "wilcoxon": statistics.wilcoxon_paired,
-            "bootstrap": statistics.paired_bootstrap,
-        }
-        return functions[self.test](**self.arguments)
-
 
 @frozen
 class Tested:
-    """The paired test of one metric, run already."""
+    """The paired test of one metric."""
 
     metric: str
     """Key of the metric in both results."""
     test: Test
     finding: Finding
-
-    def run(self) -> Finding:
-        """The finding."""
-        return self.finding
 
 
 @frozen(kw_only=True)
@@ -175,7 +134,7 @@ def compare(
     a: EvalResult,
     b: EvalResult,
     *,
-    pairs: Iterable[Pair | Tested] = (),
+    pairs: Iterable[Tested] = (),
     metrics: Iterable[str] | None = None,
     correction: Literal["holm", "benjamini_hochberg"] = "holm",
     level: float = 0.95,
@@ -185,8 +144,8 @@ def compare(
     Args:
         a: Result of the first model.
         b: Result of the second, on the same truth.
-        pairs: What the paired tests need, for the metrics that are to be tested. A result file holds no predictions:
-            without a pair a metric has a difference and no p.
+        pairs: The paired tests, for the metrics that are to be tested. A result file holds no predictions: without a
+            test a metric has a difference and no p.
         metrics: Keys of the metrics to compare; by default all that both results hold.
         correction: ``holm`` (no false find in the table) or ``benjamini_hochberg`` (few false finds).
         level: Confidence level of the verdicts.
@@ -202,8 +161,9 @@ def compare(
         ...     EvalResult.make(results=[MetricResult(name="accuracy", value=v)], n_units=6, labels={"model_name": n})
         ...     for n, v in (("a", 1.0), ("b", 0.0))
         ... )
-        >>> labels = {"label_a": [1, 1, 0, 0, 1, 0], "label_b": [0, 0, 1, 1, 0, 1], "label": [1, 1, 0, 0, 1, 0]}
-        >>> compare(a, b, pairs=[Pair("accuracy", "mcnemar", labels)])["accuracy"].p
+        >>> from primabench_core.statistics import mcnemar_exact
+        >>> found = mcnemar_exact(label_a=[1, 1, 0, 0, 1, 0], label_b=[0, 0, 1, 1, 0, 1], label=[1, 1, 0, 0, 1, 0])
+        >>> compare(a, b, pairs=[Tested("accuracy", "mcnemar", found)])["accuracy"].p
         0.03125
     """
     from primabench_core import statistics
@@ -248,14 +208,14 @@ def _why(a: EvalResult, b: EvalResult) -> str:
     return "needs the predictions"
 
 
-def _difference(key: str, a: MetricResult, b: MetricResult, pair: Pair | Tested | None, why: str) -> Difference:
+def _difference(key: str, a: MetricResult, b: MetricResult, pair: Tested | None, why: str) -> Difference:
     value = None if a.value is None or b.value is None else a.value - b.value
     row = Difference(metric=key, direction=a.direction, a=a.value, b=b.value, difference=value, reason=why)
     if value is None:
         return evolve(row, reason=f"undefined: {a.reason or b.reason}")
     if pair is None:
         return row
-    found = pair.run()
+    found = pair.finding
     row = evolve(
         row, test=pair.test, low=found.values.get("low"), high=found.values.get("high"), p=found.p, reason=found.reason
     )
