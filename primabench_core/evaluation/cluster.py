@@ -159,13 +159,14 @@ class Cluster:
         names: dict[str, str] = {}
         # rows in memory travel with their tasks, and the caller chose that; a store would be read by the workers
         with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1TB"}):
-            completed = as_completed()
+            futures: list[Any] = []
             for rank, work in enumerate(works):
                 *before, end = self._submit(work, grouped(work.parts, groups), f"{token}-{rank}", -rank)
                 names |= {future.key: work.name for future in (*before, end)}
                 ends[end.key] = work.name
-                completed.update([*before, end])
-            del before, end
+                futures += [*before, end]
+        completed = as_completed(futures, loop=self.client.loop)
+        del before, end, futures  # a state is let go on its worker as soon as it was merged
         try:
             for future in completed:
                 name = names.pop(future.key)

@@ -101,7 +101,7 @@ def start(
         UsageError: there is no GPU.
     """
     distributed = _distributed()
-    options.setdefault("dashboard_address", None)
+    options.setdefault("dashboard_address", ":0")  # another cluster on this machine has the usual port
     if gpus:
         with _gpu_cluster(workers, options) as cluster:
             yield cluster

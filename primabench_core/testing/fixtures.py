@@ -12,7 +12,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from textwrap import dedent
-from typing import Protocol
+from typing import Any, Protocol
 
 import pytest
 
@@ -95,3 +95,18 @@ def spy_store() -> Iterator[list[str]]:
     """Keys of all chunks that are read from local stores during the test, in order; metadata do not count."""
     with watch_chunks() as seen:
         yield seen
+
+
+@pytest.fixture(scope="session")
+def local_cluster() -> Iterator[Any]:
+    """A ``distributed.Client`` with two worker processes of one thread each, for the whole session.
+
+    Workers inherit the environment and ``sys.path`` of the moment when the first test asks for it.
+    """
+    pytest.importorskip("distributed", reason='a cluster needs pip install "primabench-core[cluster]"')
+    from distributed import Client
+
+    from primabench_core.evaluation.launch import start
+
+    with start(2) as cluster, Client(cluster, set_as_default=False) as client:
+        yield client
