@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from primabench_core.cli.output import console, write, write_json
 
 if TYPE_CHECKING:
+    from primabench_core.contract.evaldata import EvalData
     from primabench_core.result.eval_result import EvalResult
 
 SHARD = 64
@@ -20,7 +21,7 @@ def configure(parser: ArgumentParser) -> None:
     """Declare the arguments."""
     parser.description = (
         "Build the bundled data set, let every baseline predict, stream the predictions in shuffled shards as a "
-        "training loop would, and write the results and a report."
+        "training loop would, and write results, predictions and a report."
     )
     parser.add_argument("--task", default="cell_type_annotation", help="task to show (default: cell_type_annotation)")
     parser.add_argument("--dataset", help="publication/slug@version; default: the task's own")
@@ -33,6 +34,7 @@ def configure(parser: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Run the demo and return 0, or 1 if a metric failed."""
     from primabench_core.cli.evaluate_command import _build_if_missing
+    from primabench_core.cli.report_command import comparisons_for, curves_for
     from primabench_core.discovery import listing, registry
     from primabench_core.result.report import write_report
 
@@ -46,41 +48,60 @@ def run(args: Namespace) -> int:
     names = listing.list_baselines(task=args.task)
     say(f"2. baselines {', '.join(names)}")
     results: dict[str, EvalResult] = {}
-    for name, result in _progress(_scores(args.task, dataset, names, args.seed, args.store), len(names), args.json):
+    given: dict[str, Any] = {}
+    scores = _scores(args.task, dataset, names, args.seed, args.store)
+    for name, result, predictions in _progress(scores, len(names), args.json):
         results[name] = result
         result.save(folder / f"{name}.json", overwrite=True)
+        if predictions is not None:
+            given[result.record_hash] = predictions
+            _save_predictions(predictions, folder / f"{name}.csv")
     ordered = _ordered(results, task.primary)
     report = folder / "report.html"
-    write_report(ordered, report, title=f"{task.title}: baselines on {dataset}")
+    write_report(
+        ordered,
+        report,
+        title=f"{task.title}: baselines on {dataset}",
+        curves=curves_for(ordered, given, args.store),
+        comparisons=comparisons_for(ordered, given, args.store, most=1),
+    )
     if args.json:
         write_json({"report": str(report.resolve()), "scores": {n: dict(r.scores) for n, r in results.items()}})
     else:
         say("3. scores")
         console().print(_table(ordered, task.primary))
         say(f"4. report    {report.resolve().as_uri()}")
-        say(f"   results   {len(results)} JSON files in {folder.resolve()}")
+        say(f"   results   {len(results)} JSON files in {folder.resolve()}, {len(given)} with predictions (CSV)")
     return 1 if any(m.status == "failed" for r in results.values() for m in r) else 0
 
 
 def _scores(
     task: str, dataset: str, names: tuple[str, ...], seed: int, store: str | None
-) -> Iterator[tuple[str, EvalResult]]:
+) -> Iterator[tuple[str, EvalResult, EvalData | None]]:
+    """Name, result and predictions; an oracle's predictions are the solution and never leave the runner."""
     from primabench_core.discovery import registry
     from primabench_core.evaluation.baselines import predict_baseline
     from primabench_core.evaluation.oracle import evaluate_oracle
 
     for name in names:
-        labels = {"model_name": f"{name} (baseline)", "baseline": name}
         if registry.load("baseline", f"{task}|{name}").oracle:
-            yield (
-                name,
-                evaluate_oracle(
-                    task, name, dataset=dataset, metrics=None, ci=0.95, seed=seed, labels=labels, store=store
-                ),
-            )
+            yield name, evaluate_oracle(task, name, dataset=dataset, ci=0.95, seed=seed, store=store), None
             continue
+        labels = {"model_name": f"{name} (baseline)", "baseline": name}
         predictions = predict_baseline(task, name, dataset=dataset, seed=seed, store=store)
-        yield name, _stream(task, dataset, predictions, seed, labels, store)
+        yield name, _stream(task, dataset, predictions, seed, labels, store), predictions
+
+
+def _save_predictions(predictions: EvalData, path: Path) -> None:
+    """Ids and fields of one column as a table, which ``evaluate``, ``verify`` and ``report`` read."""
+    import csv
+
+    columns = {name: predictions[name] for name in predictions}
+    columns = {name: column.tolist() for name, column in columns.items() if getattr(column, "ndim", 0) == 1}
+    if predictions.ids is not None:
+        columns = {"ids": predictions.ids, **columns}
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([list(columns), *zip(*columns.values(), strict=True)])
 
 
 def _stream(
@@ -98,7 +119,9 @@ def _stream(
     return run.compute(ci=0.95)
 
 
-def _progress(items: Iterator[tuple[str, EvalResult]], total: int, quiet: bool) -> Iterator[tuple[str, EvalResult]]:
+def _progress(
+    items: Iterator[tuple[str, EvalResult, EvalData | None]], total: int, quiet: bool
+) -> Iterator[tuple[str, EvalResult, EvalData | None]]:
     from rich.progress import Progress
 
     out = console(stderr=True)
@@ -122,14 +145,20 @@ def _table(results: list[EvalResult], primary: str) -> Any:
     from rich.table import Table
 
     columns = _columns(results, primary)
-    table = Table(box=None, padding=(0, 2, 0, 0))
+    oracles = ", ".join(_short(r) for r in results if r.is_oracle)
+    caption = f"{oracles} knows the solution: the ceiling, no competitor" if oracles else None
+    table = Table(box=None, padding=(0, 2, 0, 0), caption=caption, caption_justify="left")
     table.add_column("baseline", no_wrap=True)
     for column in columns:
         table.add_column(column, justify="right", overflow="fold")
     for result in results:
         cells = [_cell(result[c]) for c in columns]
-        table.add_row(str(result.labels.get("model_name", "")).removesuffix(" (baseline)"), *cells)
+        table.add_row(_short(result), *cells)
     return table
+
+
+def _short(result: EvalResult) -> str:
+    return result.model.removesuffix(" (baseline)").removesuffix(" (oracle)")
 
 
 def _columns(results: list[EvalResult], primary: str) -> list[str]:

@@ -23,9 +23,9 @@ def configure(parser: ArgumentParser) -> None:
     """Declare the arguments."""
     parser.description = (
         "Score predictions of a task. Files: .zarr .h5ad .parquet .csv .tsv .npz, one row a unit. Ids stand in a "
-        "column `ids`, `id`, `index` or one without a name, in the index of a data frame, or else in the first column if the "
-        "task does not name it; --map ids=COLUMN says which column it is. The result is printed and, with --output, "
-        "written as JSON."
+        "column `ids`, `id`, `index` or one without a name, in the index of a data frame, or else in the first column "
+        "if the task does not name it; --map ids=COLUMN says which column it is. The result is printed and, with "
+        "--output, written as JSON."
     )
     parser.add_argument("--task", required=True, help="name of the task")
     what = parser.add_mutually_exclusive_group(required=True)
@@ -121,14 +121,13 @@ def _score(
     if args.predictions is not None:
         predictions = read_for_task(args.task, args.predictions, args.map)
         return evaluate(args.task, predictions, partial=args.partial, **options), predictions
-    labels.setdefault("model_name", f"{args.baseline} (baseline)")
-    labels["baseline"] = args.baseline
     if registry.load("baseline", f"{args.task}|{args.baseline}").oracle:
         from primabench_core.evaluation.oracle import evaluate_oracle
 
         return evaluate_oracle(args.task, args.baseline, **options), None
     from primabench_core.evaluation.baselines import predict_baseline
 
+    options["labels"] = {"model_name": f"{args.baseline} (baseline)", **labels, "baseline": args.baseline}
     predictions = predict_baseline(args.task, args.baseline, dataset=dataset, seed=args.seed, store=args.store)
     return evaluate(args.task, predictions, partial=args.partial, **options), predictions
 

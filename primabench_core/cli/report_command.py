@@ -47,8 +47,8 @@ def run(args: Namespace) -> int:
     if args.predictions:
         given = _matched(results, args)
         given |= _baselines(results, given, args.store)
-        curves = _curves(results, given, args)
-        comparisons = _comparisons(results, given, args.store)
+        curves = curves_for(results, given, args.store)
+        comparisons = comparisons_for(results, given, args.store)
     write_report(results, output, title=args.title, curves=curves, comparisons=comparisons, overwrite=args.force)
     write(f"written to {output.resolve().as_uri()}")
     return 0
@@ -117,16 +117,32 @@ def _baselines(results: list[EvalResult], given: dict[str, Any], store: str | No
     return found
 
 
-def _curves(results: list[EvalResult], given: dict[str, Any], args: Namespace) -> dict[str, Any]:
+def curves_for(results: list[EvalResult], given: dict[str, Any], store: str | None) -> dict[str, Any]:
+    """Curves and confusion of the models; where there are none, of the baselines.
+
+    Args:
+        results: All that stand on the page.
+        given: Predictions by the record hash of their result.
+        store: Store to read; by default ``PRIMABENCH_STORE``.
+    """
     from primabench_core.evaluation.curves import curves_of
 
     models = [r for r in results if r.record_hash in given and not r.is_baseline]
     chosen = models or [r for r in results if r.record_hash in given]
-    return {r.record_hash: curves_of(_placed(r, given[r.record_hash], args.store)) for r in chosen}
+    return {r.record_hash: curves_of(_placed(r, given[r.record_hash], store)) for r in chosen}
 
 
-def _comparisons(results: list[EvalResult], given: dict[str, Any], store: str | None) -> list[Comparison]:
-    """Every model against the best baseline; without baselines, the best model against the others."""
+def comparisons_for(
+    results: list[EvalResult], given: dict[str, Any], store: str | None, most: int = MOST_COMPARISONS
+) -> list[Comparison]:
+    """Every model against the best baseline; where all are of one kind, the best against the others, best first.
+
+    Args:
+        results: All that stand on the page.
+        given: Predictions by the record hash of their result.
+        store: Store to read; by default ``PRIMABENCH_STORE``.
+        most: Tables for each dataset.
+    """
     from primabench_core.evaluation.compare import compare
 
     found = []
@@ -138,7 +154,7 @@ def _comparisons(results: list[EvalResult], given: dict[str, Any], store: str | 
             pairs = [(model, baselines[0]) for model in models]
         else:
             pairs = [(members[0], other) for other in members[1:]]
-        for a, b in pairs[:MOST_COMPARISONS]:
+        for a, b in pairs[:most]:
             predictions = given[a.record_hash], given[b.record_hash]
             found.append(compare(a, b, predictions=predictions, store=store))
     return found

@@ -106,6 +106,14 @@ def test_demo_scores_every_baseline(primabench: Callable, tmp_path: Path) -> Non
     page = (tmp_path / "shown" / "report.html").read_text(encoding="utf-8")
     assert "<svg" in page
     assert "synthetic" in page.lower()
+    assert "Confusion" in page
+    assert "logistic (baseline) against" in page or "knn (baseline) against" in page
+    for name in pb.list_baselines(task=TASK):
+        file = tmp_path / "shown" / f"{name}.csv"
+        assert file.exists() == (name != "perfect")  # the predictions of an oracle never leave the runner
+        if file.exists():
+            assert primabench("verify", f"shown/{name}.json", "--predictions", str(file)).code == 0
+    assert "perfect knows the solution" in ran.out
     again = primabench("demo", "--dataset", SYNTHETIC, "--output", "shown", "--json")
     assert json.loads(again.out)["scores"]["perfect"]["accuracy"] == 1.0
 

@@ -6,13 +6,18 @@ from xml.etree import ElementTree
 import attrs
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from primabench_core.errors import MissingPluginError, ResultError, UsageError
 from primabench_core.result import EvalResult, Interval, MetricResult
-from primabench_core.result.compare import Pair, compare
+from primabench_core.result import compare as comparison
+from primabench_core.result.compare import compare
 from primabench_core.result.curves import Confusion, Curve, precision_recall_curve, reliability_curve, roc_curve
 from primabench_core.result.report import render_report, write_report
+from primabench_core.result.report.plots import nice_ticks
 from primabench_core.result.report.summary import summarise
+from primabench_core.statistics import mcnemar_exact
 
 pytest.importorskip("vl_convert", reason="the extra 'report' is not installed")
 
@@ -83,7 +88,7 @@ def everything():
     rng = np.random.default_rng(0)
     y = np.arange(50) % 2
     score = y + rng.normal(size=50)
-    pairs = [Pair("accuracy", "mcnemar", {"label_a": y, "label_b": 1 - y, "label": y})]
+    pairs = [comparison.Tested("accuracy", "mcnemar", mcnemar_exact(label_a=y, label_b=1 - y, label=y))]
     curves = {
         a.model: [
             Confusion([[20, 5], [3, 22]], [EVIL, "T"], [EVIL, "T"]),
@@ -199,10 +204,62 @@ def test_the_best_is_marked_on_exact_values_and_shared():
     assert alone[0].rank is None
     ceiling = made("z", 1.0, labels={"model_name": "z", "baseline": "perfect", "oracle": "yes"})
     below = summarise(["x", "z"], [made("x", 0.5, baseline="x"), ceiling])
-    assert below.baselines == (False, True)  # an oracle is no competitor
+    assert below.competes == (True, False)  # an oracle is no competitor
+    assert below.roles == ("baseline", "oracle")
     only = summarise(["x", "y"], [made("x", 0.5, baseline="x"), made("y", 0.6, baseline="y")])
-    assert only.baselines == (False, False)
+    assert only.competes == (True, True)
+    assert only.roles == ("baseline", "baseline")
+    assert matrix.roles == ("model", "model", "model", "baseline")
     assert [c.rank for c in only.columns[0].cells] == [2, 1]
+
+
+def test_roles_are_drawn_and_told_alike():
+    oracle = made("z", 1.0, labels={"model_name": "z", "baseline": "perfect", "oracle": "yes"})
+    all_three = render_report([made("a", 0.7), made("base", 0.6, baseline="knn"), oracle])
+    only = render_report([made("base", 0.6, baseline="knn"), made("other", 0.5, baseline="random"), oracle])
+    models = render_report([made("a", 0.7), made("b", 0.6)])
+    for page, roles in ((all_three, ["model", "baseline", "oracle"]), (only, ["baseline", "oracle"]), (models, [])):
+        assert re.findall(r'<i class="(\w+)"></i>', page) == roles
+        for figure in re.findall(r"<figure>.*?</figure>", page, flags=re.DOTALL):
+            points = re.findall(r'<path[^>]*stroke-width="2"[^>]*>', figure)
+            if "of each model" in figure:
+                filled = sum('fill="var(--accent)"' in point for point in points)
+                assert filled == {3: 1, 2: 0, 0: 2}[len(roles)]
+    assert "1 model, 1 baseline, 1 oracle" in all_three
+    assert "2 baselines, 1 oracle" in only
+    assert "2 models" in models
+
+
+def test_a_missing_interval_is_explained_once_a_metric():
+    absent = Interval(low=None, high=None, method="none", reason="it counts")
+    results = [
+        EvalResult.make(
+            results=[MetricResult(name="n_classes", value=v, interval=absent)], n_units=3, labels={"model_name": n}
+        )
+        for n, v in (("a", 1.0), ("b", 2.0))
+    ]
+    assert render_report(results).count("no interval: it counts") == 1
+
+
+def test_long_names_of_classes_are_whole():
+    name = "CD8+/CD45RA+ Naive Cytotoxic"
+    table = Confusion([[3, 1], [0, 4]], [name, "B"], [name, "B"])
+    page = render_report(made("a", 0.7), curves={"a": [table]})
+    drawn = re.sub(r"<title.*?</title>|<desc.*?</desc>", "", page)
+    assert drawn.count(f">{name}<") == 2
+    assert "…" not in re.sub(r"[^>]*<h1.*", "", drawn.split("Confusion")[1].split("</svg>")[0])
+
+
+@given(
+    st.lists(st.floats(-1e9, 1e9, allow_nan=False).map(lambda v: float(f"{v:.6g}")), min_size=1, max_size=6),
+)
+def test_ticks_are_few_ordered_and_around_the_values(values):
+    ticks = nice_ticks(values)
+    assert 2 <= len(ticks) <= 9
+    assert ticks == sorted(set(ticks))
+    room = 1e-6 * max(abs(t) for t in ticks)
+    assert ticks[0] <= min(values) + room
+    assert ticks[-1] >= max(values) - room
 
 
 def test_results_on_other_data_stand_apart_and_synthetic_is_labelled():

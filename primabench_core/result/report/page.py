@@ -93,6 +93,7 @@ def _section(
         "task": first.task,
         "dataset": first.dataset,
         "units": f"{first.n_units:,} {first.unit}{'' if first.n_units == 1 else 's'}",
+        "who": _who(matrix),
         "synthetic": any(m.synthetic for m in members),
         "partial": [(n, f"{m.coverage:.1%}") for n, m in zip(names, members, strict=True) if m.coverage < 1],
         "matrix": matrix,
@@ -111,11 +112,16 @@ def _section(
     }
 
 
+def _who(matrix: Matrix) -> str:
+    counts = [(matrix.roles.count(role), role) for role in matrix.shown_roles or ("model",)]
+    return ", ".join(f"{n} {role}{'' if n == 1 else 's'}" for n, role in counts)
+
+
 def _figures(pen: _Pen, matrix: Matrix) -> list[dict[str, Any]]:
     figures = []
     for column in matrix.columns:
         rows = []
-        for name, baseline, cell in zip(matrix.names, matrix.baselines, column.cells, strict=True):
+        for name, role, cell in zip(matrix.names, matrix.roles, column.cells, strict=True):
             if cell is None:
                 continue
             found = cell.result
@@ -126,7 +132,7 @@ def _figures(pen: _Pen, matrix: Matrix) -> list[dict[str, Any]]:
                     "value": found.value,
                     "low": ends.low if ends else None,
                     "high": ends.high if ends else None,
-                    "baseline": baseline,
+                    "role": role,
                     "why": f"{found.status}: {found.reason}".replace("_", " "),
                 }
             )
@@ -140,8 +146,8 @@ def _figures(pen: _Pen, matrix: Matrix) -> list[dict[str, Any]]:
 def _parts(pen: _Pen, matrix: Matrix) -> list[dict[str, Any]]:
     """Per-class (per-gene …) bars of each model, beside the best baseline."""
     found: list[dict[str, Any]] = []
-    for place, (name, baseline) in enumerate(zip(matrix.names, matrix.baselines, strict=True)):
-        if baseline:
+    for place, (name, competes) in enumerate(zip(matrix.names, matrix.competes, strict=True)):
+        if not competes:
             continue
         figures = []
         for columns in _same_parts(matrix, place):
@@ -169,7 +175,7 @@ def _reference(matrix: Matrix, column: Column) -> tuple[str, MetricResult] | Non
     """The best baseline by this metric; a ceiling says nothing about parts."""
     for other in by_rank([c.result if c else None for c in column.cells], column.direction):
         cell = column.cells[other]
-        if matrix.baselines[other] and not matrix.oracles[other] and cell is not None:
+        if matrix.roles[other] == "baseline" and not matrix.competes[other] and cell is not None:
             return matrix.names[other], cell.result
     return None
 

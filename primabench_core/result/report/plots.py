@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import ceil, floor, log10
 from typing import Any
 
 from primabench_core.result.curves import Confusion, Curve
 from primabench_core.result.numeral import numeral
-from primabench_core.result.report.svg import ACCENT, INK, MUTED, PAPER, SECOND, WIDTH, render
+from primabench_core.result.report.svg import ACCENT, INK, LONGEST, MUTED, PAPER, SECOND, WIDTH, render
 
 MOST_PARTS = 24
 """Bars of a chart of parts; of more parts the worst are shown."""
@@ -33,32 +34,48 @@ def _number(name: str, **more: Any) -> dict[str, Any]:
 def _names(name: str, order: Sequence[str], **more: Any) -> dict[str, Any]:
     scale = {"domain": list(order), **more.pop("scale", {})}
     # the reader's font may be wider than the one that the converter measures with
-    more.setdefault("axis", {"minExtent": min(160, 4 + 7 * max(map(len, order), default=0))})
+    more.setdefault("axis", {"minExtent": _extent(order)})
     return {"field": name, "type": "nominal", "title": None, "sort": list(order), "scale": scale, **more}
 
 
+def _extent(names: Sequence[str]) -> int:
+    """Pixels that the longest name takes, up to where it is cut."""
+    return min(LONGEST, 4 + 7 * max(map(len, names), default=0))
+
+
+_MARKS: Mapping[str, tuple[str, str, str]] = {
+    "model": ("circle", ACCENT, ACCENT), "baseline": ("circle", PAPER, MUTED), "oracle": ("diamond", PAPER, MUTED),
+}  # fmt: skip
+"""Shape, fill and line of each role; the legend of the page says the same."""
+
+
 def dots(rows: Sequence[Row], *, name: str, metric: str, arrow: str) -> str:
-    """A dot and its interval for each model; baselines are hollow.
+    """A dot and its interval for each model; baselines are hollow, oracles hollow diamonds.
 
     Args:
-        rows: ``model``, ``value`` (or None), ``low``, ``high``, ``baseline`` (bool), ``why`` (text where no value).
+        rows: ``model``, ``value`` (or None), ``low``, ``high``, ``role``, ``why`` (text where no value).
         name: Unique in the page.
         metric: Name of the metric.
         arrow: Which way is better, in words.
     """
     y = _names("model", [row["model"] for row in rows])
-    loose = {"scale": {"zero": False, "nice": True}}
     seen = [row for row in rows if row["value"] is not None]
+    ticks = nice_ticks([float(row[end]) for row in seen for end in ("value", "low", "high") if row[end] is not None])
+    axis = {"scale": {"domain": [ticks[0], ticks[-1]], "nice": False, "zero": False}}
+    axis["axis"] = {"values": ticks, "tickCount": len(ticks)}
     layers = []
-    for baseline, fill, stroke in ((False, ACCENT, ACCENT), (True, PAPER, MUTED)):
-        part = [row for row in seen if row["baseline"] is baseline]
+    for role, (shape, fill, stroke) in _MARKS.items():
+        part = [row for row in seen if row["role"] == role]
         held = [row for row in part if row["low"] is not None]
         if held:
             rule = {"type": "rule", "strokeWidth": 2, "color": stroke}
-            layers.append(_layer(held, rule, y=y, x=_number("low", **loose), x2={"field": "high"}))
+            layers.append(_layer(held, rule, y=y, x=_number("low", **axis), x2={"field": "high"}))
         if part:
-            point = {"type": "point", "fill": fill, "stroke": stroke, "size": 70, "strokeWidth": 2, "opacity": 1}
-            layers.append(_layer(part, point, y=y, x=_number("value", **loose)))
+            point = {
+                "type": "point", "shape": shape, "fill": fill, "stroke": stroke, "size": 70, "strokeWidth": 2,
+                "opacity": 1,
+            }  # fmt: skip
+            layers.append(_layer(part, point, y=y, x=_number("value", **axis)))
     absent = [row for row in rows if row["value"] is None]
     if absent:
         text = {"type": "text", "align": "left", "fontSize": 12, "fontStyle": "italic", "color": MUTED}
@@ -66,6 +83,30 @@ def dots(rows: Sequence[Row], *, name: str, metric: str, arrow: str) -> str:
     told = "; ".join(f"{row['model']} {_told(row)}" for row in rows)
     chart = _chart(layers, 34 + 26 * len(rows))
     return render(chart, name=name, title=f"{metric} of each model, {arrow}", description=told)
+
+
+def nice_ticks(values: Sequence[float]) -> list[float]:
+    """Three to eight round numbers around all values; from 0 where the smallest value is near it.
+
+    Example:
+        >>> nice_ticks([0.18, 1.0]), nice_ticks([0.91, 0.94]), nice_ticks([3.0])
+        ([0.0, 0.2, 0.4, 0.6, 0.8, 1.0], [0.91, 0.915, 0.92, 0.925, 0.93, 0.935, 0.94], [2.0, 2.5, 3.0, 3.5, 4.0])
+    """
+    low, high = min(values), max(values)
+    if 0 <= low < 0.5 * high:
+        low = 0.0
+    elif 0.5 * low < high <= 0:
+        high = 0.0
+    size = max(abs(low), abs(high))
+    if high - low <= size * 1e-6:
+        pad = size / 10 if size > 1e-300 else 1.0
+        low, high = low - pad, high + pad
+    raw = (high - low) / 6
+    unit = 10.0 ** floor(log10(raw))
+    step = next((m * unit for m in (1, 2, 5) if raw <= m * unit * (1 + 1e-9)), 10 * unit)
+    first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
+    digits = max(0, -floor(log10(step)))
+    return [round(i * step, digits) + 0.0 for i in range(first, last + 1)]
 
 
 def _told(row: Row) -> str:
@@ -85,11 +126,12 @@ def bars(rows: Sequence[Row], *, name: str, metric: str, model: str) -> str:
         model: Whose parts they are.
     """
     y = _names("part", [row["part"] for row in rows], scale={"paddingInner": 0.35})
-    layers = [_layer(rows, {"type": "bar", "color": ACCENT, "opacity": 0.7}, x=_number("value"), y=y)]
+    room = {"axis": {"tickCount": 3}} if _extent([row["part"] for row in rows]) > WIDTH // 3 else {}
+    layers = [_layer(rows, {"type": "bar", "color": ACCENT, "opacity": 0.7}, x=_number("value", **room), y=y)]
     held = [row for row in rows if row["reference"] is not None]
     if held:
         tick = {"type": "tick", "color": INK, "thickness": 2, "height": 15}
-        layers.append(_layer(held, tick, x=_number("reference"), y=y))
+        layers.append(_layer(held, tick, x=_number("reference", **room), y=y))
     told = "; ".join(f"{row['part']} {numeral(row['value'])}" for row in rows)
     chart = _chart(layers, 34 + 20 * len(rows))
     return render(chart, name=name, title=f"{metric} of each part, {model}", description=told)
@@ -105,7 +147,7 @@ def confusion(table: Confusion, *, name: str, model: str) -> str:
     classes = table.predicted_classes
     small = len(classes) <= _NUMBERED
     at = {
-        "x": _names("p", classes, axis={"labelAngle": -50, "grid": False, "labelLimit": 110}),
+        "x": _names("p", classes, axis={"labelAngle": -50, "grid": False}),
         "y": _names("t", table.truth_classes),
     }
     shade = _number("share", scale={"domain": [0, 1], "range": [0.04, 1]}, legend=None)
@@ -119,8 +161,9 @@ def confusion(table: Confusion, *, name: str, model: str) -> str:
         f"{truth}: {line[classes.index(truth)] if truth in classes else 0} of {sum(line)} right"
         for truth, line in zip(table.truth_classes, table.table, strict=True)
     )
-    width = min(680, max(WIDTH, 150 + 36 * len(classes)))
-    chart = _chart(layers, 100 + (28 if small else 16) * len(table.truth_classes), width)
+    width = min(760, max(WIDTH, _extent(table.truth_classes) + 20 + 36 * len(classes)))
+    below = 20 + int(0.8 * _extent(classes))  # names under the columns are slanted
+    chart = _chart(layers, below + (28 if small else 16) * len(table.truth_classes), width)
     return render(chart, name=name, title=f"True against predicted class, {model}", description=told)
 
 

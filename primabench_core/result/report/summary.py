@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from attrs import frozen
 
@@ -10,6 +11,9 @@ from primabench_core.result.eval_result import EvalResult
 from primabench_core.result.metric_result import MetricResult
 from primabench_core.result.numeral import numeral
 from primabench_core.result.table import remarks
+
+Role = Literal["model", "baseline", "oracle"]
+ROLES: tuple[Role, ...] = ("model", "baseline", "oracle")
 
 
 @frozen(eq=False)
@@ -36,9 +40,9 @@ class Cell:
         return f"[{numeral(ends.low, digits=3)}, {numeral(ends.high, digits=3)}]"
 
     @property
-    def remark(self) -> str:
+    def remarks(self) -> tuple[str, ...]:
         """What must be known beside the value."""
-        return "; ".join(remarks(self.result, digits=3)).replace("_", " ")
+        return tuple(part.replace("_", " ") for part in remarks(self.result, digits=3))
 
 
 @frozen(eq=False)
@@ -56,16 +60,28 @@ class Column:
         only = counts.pop() if len(counts) == 1 else None
         return "" if only is None else f"{only:,}"
 
+    @property
+    def note(self) -> str:
+        """Why the metric has no interval, said once where it holds for every value."""
+        held = [set(cell.remarks) for cell in self.cells if cell is not None and cell.result.value is not None]
+        shared = set.intersection(*held) if held else set()
+        return next((part for part in sorted(shared) if part.startswith("no interval")), "")
+
+    def remark(self, place: int) -> str:
+        """What must be known beside the value of one model, but for the note."""
+        cell = self.cells[place]
+        return "" if cell is None else "; ".join(part for part in cell.remarks if part != self.note)
+
 
 @frozen(eq=False)
 class Matrix:
     """All models by all metrics of one truth."""
 
     names: tuple[str, ...]
-    baselines: tuple[bool, ...]
-    """Which models are baselines beside others; none, if there are no others."""
-    oracles: tuple[bool, ...]
-    """Which of them know the solution."""
+    roles: tuple[Role, ...]
+    """What each of them is."""
+    competes: tuple[bool, ...]
+    """Which are ranked: models; where there are none, baselines; an oracle only among its like."""
     columns: tuple[Column, ...]
     level: float | None
     """Level of the intervals, None without any."""
@@ -75,6 +91,12 @@ class Matrix:
         """Items used, if all metrics and models agree."""
         counts = {column.n for column in self.columns}
         return counts.pop() if len(counts) == 1 else ""
+
+    @property
+    def shown_roles(self) -> tuple[Role, ...]:
+        """Roles that occur, for a legend; empty if all are models."""
+        found = tuple(role for role in ROLES if role in self.roles)
+        return () if found == ("model",) else found
 
     @property
     def metrics_down(self) -> bool:
@@ -97,21 +119,23 @@ def summarise(names: Sequence[str], results: Sequence[EvalResult]) -> Matrix:
     if primary is not None:
         keys.remove(primary)
         keys.insert(0, primary)
-    baselines = tuple(result.is_baseline for result in results)
-    if all(baselines):  # nothing to stand beside: they are compared with each other, and with a ceiling
-        baselines = tuple(result.is_oracle for result in results)
-    if all(baselines):
-        baselines = (False,) * len(results)
-    columns = [_column(key, [table.get(key) for table in tables], baselines) for key in keys]
+    roles = tuple(role_of(result) for result in results)
+    first = next(role for role in ROLES if role in roles)  # with nothing better there, baselines compete
+    competes = tuple(role == first for role in roles)
+    columns = [_column(key, [table.get(key) for table in tables], competes) for key in keys]
     level = next((m.interval.level for r in results for m in r if m.interval), None)
-    oracles = tuple(result.is_oracle for result in results)
-    return Matrix(tuple(names), baselines, oracles, tuple(columns), level)
+    return Matrix(tuple(names), roles, competes, tuple(columns), level)
 
 
-def _column(key: str, found: Sequence[MetricResult | None], baselines: Sequence[bool]) -> Column:
+def role_of(result: EvalResult) -> Role:
+    """Whether a model of somebody, a baseline, or an oracle predicted."""
+    return "oracle" if result.is_oracle else "baseline" if result.is_baseline else "model"
+
+
+def _column(key: str, found: Sequence[MetricResult | None], competes: Sequence[bool]) -> Column:
     direction = next(r.direction for r in found if r is not None)
     # models are ranked among themselves: a baseline is what they must beat, no competitor
-    ranked = [None if baseline else r for r, baseline in zip(found, baselines, strict=True)]
+    ranked = [r if competing else None for r, competing in zip(found, competes, strict=True)]
     values = [r.value for r in ranked if r is not None and r.value is not None]
     contest = direction != "info" and len(values) > 1
     cells: list[Cell | None] = []

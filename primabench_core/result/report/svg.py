@@ -9,6 +9,8 @@ from typing import Any
 
 WIDTH = 340
 """Pixels; a phone shows a chart at its own size."""
+LONGEST = 210
+"""Pixels of a name beside a chart; what is longer is cut."""
 
 INK, MUTED, LINE, PAPER, ACCENT, SECOND = "#101010", "#707070", "#d9d9d9", "#fdfdfd", "#0b6b5b", "#b5541c"
 _VARIABLES = {
@@ -24,7 +26,7 @@ def configuration() -> dict[str, Any]:
     """The look that all charts share."""
     axis = {
         "labelColor": MUTED, "titleColor": MUTED, "domain": False, "tickColor": LINE, "gridColor": LINE,
-        "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal", "labelLimit": 150, "ticks": False,
+        "labelFontSize": 12, "titleFontSize": 12, "titleFontWeight": "normal", "labelLimit": LONGEST, "ticks": False,
         "labelPadding": 6, "titlePadding": 8,
     }  # fmt: skip
     return {
