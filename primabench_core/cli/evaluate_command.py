@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from primabench_core.cli import many
 from primabench_core.cli.output import console, write
 
 if TYPE_CHECKING:
@@ -29,7 +30,9 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--task", required=True, help="name of the task")
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--predictions", metavar="FILE", help="file with one row a unit")
+    what.add_argument(
+        "--predictions", metavar="FILE", action="append", help="file with one row a unit; may be given several times"
+    )
     what.add_argument("--baseline", metavar="NAME", help="score a baseline of the task instead")
     parser.add_argument("--dataset", help="publication/slug@version; default: the task's own")
     parser.add_argument("--metrics", help="names, separated by commas; default: the task's panel")
@@ -47,6 +50,7 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--force", action="store_true", help="replace existing output files")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
+    many.configure(parser)
 
 
 def run(args: Namespace) -> int:
@@ -66,17 +70,21 @@ def run(args: Namespace) -> int:
     if args.build:
         _build_if_missing(dataset, args.store, quiet=args.json)
     metrics = [m.strip() for m in args.metrics.split(",")] if args.metrics else None
+    if many.is_asked(args):
+        return many.run(
+            args,
+            mapping=dict(_pair(text, "--map") for text in args.map),
+            metrics=metrics,
+            ci=ci,
+            labels=labels,
+            unmet=lambda found: _all_unmet(requirements, found),
+        )
     result, predictions = _score(args, dataset, metrics, ci, labels)
-    unknown = [r["metric"] for r in requirements if r["metric"] not in result.scores]
-    if unknown:
-        from primabench_core.errors import UnknownNameError
-
-        raise UnknownNameError("metric", unknown[0], result.scores, remedy="require a metric that is in the panel")
+    unmet = _all_unmet(requirements, result)
     if args.output:
         result.save(Path(args.output), overwrite=args.force)
     for export, path in exports:
         export(result, path)
-    unmet = [text for r in requirements if (text := _unmet(r, result))]
     if args.json:
         from primabench_core.result import to_json
 
@@ -119,7 +127,7 @@ def _score(
         "store": args.store,
     }
     if args.predictions is not None:
-        predictions = read_for_task(args.task, args.predictions, args.map)
+        predictions = read_for_task(args.task, args.predictions[0], args.map)
         return evaluate(args.task, predictions, partial=args.partial, **options), predictions
     if registry.load("baseline", f"{args.task}|{args.baseline}").oracle:
         from primabench_core.evaluation.oracle import evaluate_oracle
@@ -218,6 +226,15 @@ def _requirement(text: str) -> dict[str, Any]:
     if match is None or bound != bound:
         raise UsageError(f"--require {text!r} is not of the form METRIC>=NUMBER or METRIC<=NUMBER.")
     return {"metric": match["metric"].strip(), "sign": match["sign"], "bound": bound, "text": text}
+
+
+def _all_unmet(requirements: list[dict[str, Any]], result: EvalResult) -> list[str]:
+    unknown = [r["metric"] for r in requirements if r["metric"] not in result.scores]
+    if unknown:
+        from primabench_core.errors import UnknownNameError
+
+        raise UnknownNameError("metric", unknown[0], result.scores, remedy="require a metric that is in the panel")
+    return [text for r in requirements if (text := _unmet(r, result))]
 
 
 def _unmet(requirement: dict[str, Any], result: EvalResult) -> str:
