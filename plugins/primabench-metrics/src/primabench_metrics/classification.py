@@ -58,10 +58,11 @@ def check_positive(
 
 
 def accuracy(state: Counts) -> Outcome:
-    """Share of rows whose predicted class is the true one: ΣTP/n.
+    """Share of rows whose predicted class is the true one: ΣTP/n (Pedregosa et al. 2011).
 
     Args:
-        state: Truth label x predicted label. A predicted class outside the vocabulary is an error.
+        state: Counts; ``table`` is (true classes, predicted classes) int64.
+            A predicted class outside the vocabulary is an error.
 
     Returns:
         Value in [0, 1]; ``too_few_items`` without rows.
@@ -74,6 +75,9 @@ def balanced_accuracy(state: Counts) -> Outcome:
     """Mean of TP/(TP+FN) over the classes that occur in the truth (Brodersen et al. 2010).
 
     A class that is only predicted adds nothing; in macro recall it counts as 0.
+
+    Args:
+        state: Counts; ``table`` is (true classes, predicted classes) int64.
 
     Returns:
         Value in [0, 1], recall of each class in ``per_unit``; ``too_few_items`` without rows.
@@ -91,7 +95,7 @@ def macro_f1(state: Counts, *, labels: str = "union") -> Outcome:
     The mean of F1 values, not the harmonic mean of mean precision and mean recall (Opitz & Burst 2019).
 
     Args:
-        state: Truth label x predicted label.
+        state: Counts; ``table`` is (true classes, predicted classes) int64.
         labels: ``union``: classes of truth or prediction, one that is only predicted has F1 0; ``truth``: classes of
             the truth alone.
 
@@ -109,6 +113,11 @@ def macro_f1(state: Counts, *, labels: str = "union") -> Outcome:
 def weighted_f1(state: Counts) -> Outcome:
     """Mean of F1 over classes, weighted by their number of true rows: Σ(TP+FN)·F1/n.
 
+    As in scikit-learn (Pedregosa et al. 2011).
+
+    Args:
+        state: Counts; ``table`` is (true classes, predicted classes) int64.
+
     Returns:
         Value in [0, 1], F1 of each class in ``per_unit``; ``too_few_items`` without rows.
     """
@@ -122,7 +131,10 @@ def weighted_f1(state: Counts) -> Outcome:
 def micro_f1(state: Counts) -> Outcome:
     """F1 of the counts pooled over all classes: 2ΣTP/(2ΣTP+ΣFP+ΣFN).
 
-    With one class a row, ΣFP = ΣFN and the value is the accuracy.
+    With one class a row, ΣFP = ΣFN and the value is the accuracy (Pedregosa et al. 2011).
+
+    Args:
+        state: Counts; ``table`` is (true classes, predicted classes) int64.
 
     Returns:
         Value in [0, 1]; ``too_few_items`` without rows.
@@ -132,10 +144,10 @@ def micro_f1(state: Counts) -> Outcome:
 
 
 def precision(state: Counts, *, average: str = "binary", positive: Label = 1, labels: str = "union") -> Outcome:
-    """TP/(TP+FP) of the positive class, or its unweighted mean over classes.
+    """TP/(TP+FP) of the positive class, or its unweighted mean over classes (Pedregosa et al. 2011).
 
     Args:
-        state: Truth label x predicted label.
+        state: Counts; ``table`` is (true classes, predicted classes) int64.
         average: ``binary``: the positive class against the rest, however many classes there are; ``macro``: mean.
         positive: The positive class for ``binary``.
         labels: Classes of the mean: ``union`` of truth and prediction, or those of the ``truth``.
@@ -147,12 +159,12 @@ def precision(state: Counts, *, average: str = "binary", positive: Label = 1, la
 
 
 def recall(state: Counts, *, average: str = "binary", positive: Label = 1, labels: str = "union") -> Outcome:
-    """TP/(TP+FN) of the positive class, or its unweighted mean over classes.
+    """TP/(TP+FN) of the positive class, or its unweighted mean over classes (Pedregosa et al. 2011).
 
     Macro recall is not balanced accuracy: over ``union``, a class that is only predicted counts as 0.
 
     Args:
-        state: Truth label x predicted label.
+        state: Counts; ``table`` is (true classes, predicted classes) int64.
         average: ``binary``: the positive class against the rest, however many classes there are; ``macro``: mean.
         positive: The positive class for ``binary``.
         labels: Classes of the mean: ``union`` of truth and prediction, or those of the ``truth``.
@@ -189,7 +201,7 @@ def mcc(state: Counts, *, mode: str = "strict") -> Outcome:
     value is the root of their correctly rounded squared ratio, so a perfect prediction is exactly 1.
 
     Args:
-        state: Truth label x predicted label.
+        state: Counts; ``table`` is (true classes, predicted classes) int64.
         mode: Both sides constant: ``strict`` is undefined, ``sklearn`` is 0.
 
     Returns:
@@ -209,9 +221,12 @@ def mcc(state: Counts, *, mode: str = "strict") -> Outcome:
 
 
 def cohen_kappa(state: Counts) -> Outcome:
-    """Cohen's kappa (p_o − p_e)/(1 − p_e), as one ratio of exact integers.
+    """Cohen's kappa (p_o − p_e)/(1 − p_e) (Cohen 1960), as one ratio of exact integers.
 
     p_o is the share of rows predicted right, p_e = Σ t_k·p_k/n² the share expected of independent classes.
+
+    Args:
+        state: Counts; ``table`` is (true classes, predicted classes) int64.
 
     Returns:
         Value in [-1, 1]; ``zero_denominator`` if p_e is 1 (both sides hold one and the same class).
@@ -227,6 +242,9 @@ def cohen_kappa(state: Counts) -> Outcome:
 
 def n_unpredicted_classes(state: Counts) -> Outcome:
     """Number of classes that occur in the truth and never in the prediction.
+
+    Args:
+        state: Counts; ``table`` is (true classes, predicted classes) int64.
 
     Returns:
         A whole number, with the classes in ``values["classes"]``.

@@ -66,7 +66,7 @@ def ari(state: Counts) -> Outcome:
     ARI = (S − ab/T) / ((a+b)/2 − ab/T) with S = ΣC(n_ij,2), a = ΣC(a_i,2), b = ΣC(b_j,2), T = C(n,2).
 
     Args:
-        state: Truth label x predicted cluster.
+        state: Counts; ``table`` is (true classes, predicted clusters) int64.
 
     Returns:
         Value in [-0.5, 1], below 0 for less agreement than by chance; 1 with the flag ``trivial_partition`` if both
@@ -88,7 +88,7 @@ def nmi(state: Counts) -> Outcome:
     n·I = n·ln n + Σn_ij·ln n_ij − Σa_i·ln a_i − Σb_j·ln b_j; equal partitions give exactly 1.
 
     Args:
-        state: Truth label x predicted cluster.
+        state: Counts; ``table`` is (true classes, predicted clusters) int64.
 
     Returns:
         Value in [0, 1]; 1 with the flag ``trivial_partition`` if both sides are the same trivial partition; 0 if one
@@ -109,7 +109,7 @@ def ami(state: Counts) -> Outcome:
     E[I] is taken over random partitions with the same sizes of classes and clusters.
 
     Args:
-        state: Truth label x predicted cluster.
+        state: Counts; ``table`` is (true classes, predicted clusters) int64.
 
     Returns:
         Value up to 1, near 0 by chance; 1 with the flag ``trivial_partition`` if both sides are the same trivial
@@ -133,6 +133,9 @@ def ami(state: Counts) -> Outcome:
 def homogeneity(state: Counts) -> Outcome:
     """Homogeneity I/H(class): 1 if every cluster holds one class only (Rosenberg & Hirschberg 2007).
 
+    Args:
+        state: Counts; ``table`` is (true classes, predicted clusters) int64.
+
     Returns:
         Value in [0, 1]; 1 with the flag ``trivial_partition`` if the truth has one class (0/0).
     """
@@ -141,6 +144,9 @@ def homogeneity(state: Counts) -> Outcome:
 
 def completeness(state: Counts) -> Outcome:
     """Completeness I/H(cluster): 1 if every class lies in one cluster only (Rosenberg & Hirschberg 2007).
+
+    Args:
+        state: Counts; ``table`` is (true classes, predicted clusters) int64.
 
     Returns:
         Value in [0, 1]; 1 with the flag ``trivial_partition`` if there is one cluster (0/0).
@@ -162,6 +168,9 @@ def v_measure(state: Counts) -> Outcome:
     """V-measure: harmonic mean of homogeneity and completeness (Rosenberg & Hirschberg 2007).
 
     It equals the normalised mutual information with the arithmetic mean.
+
+    Args:
+        state: Counts; ``table`` is (true classes, predicted clusters) int64.
 
     Returns:
         Value in [0, 1]; 1 with the flag ``trivial_partition`` if both sides are the same trivial partition.

@@ -65,7 +65,7 @@ class _Grouped:
 
 
 def _exponent(values: Floats) -> int:
-    """e with every |value| < 2^e, tight; 0 for nothing but zeros."""
+    """The smallest e with every |value| < 2^e; 0 for nothing but zeros."""
     return int(np.frexp(np.abs(values).max(initial=0.0))[1])
 
 

@@ -27,7 +27,7 @@ PROBE = "knn-probe/1"
 
 
 def knn_probe(state: Rows, *, k: int = 15, distance: str = "euclidean", score: str = "accuracy") -> Outcome:
-    """Predict each scored row by the k nearest fitted rows, and score the predictions together.
+    """Predict each scored row by the k nearest fitted rows, and score the predictions together (Cover & Hart 1967).
 
     Neighbours are found exactly; equal distances are taken in the order of ids. The most frequent class wins, and
     among equally frequent ones that of the nearest neighbour, so the names of classes do not matter.

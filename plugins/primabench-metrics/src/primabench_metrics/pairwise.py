@@ -38,8 +38,8 @@ def paired_accuracy(state: Rows, *, positive: Label = 1) -> Outcome:
     """Share of (positive, negative) pairs of a group in which the positive scores higher, ties half.
 
     A group is usually one pair: a sequence and its shuffled or mutated twin. In a larger group each positive meets
-    each negative of the group. Counting a tie as wrong (DART-Eval) or as right (first-index argmax) makes constants
-    worse or better than chance.
+    each negative of the group. Counting a tie as wrong (DART-Eval, Patel et al. 2024) or as right (first-index argmax)
+    makes constants worse or better than chance.
 
     Args:
         state: ``score`` (n,) against ``label`` (n,) and ``group`` (n,), the name of the pair.

@@ -35,7 +35,7 @@ SMALL = 1e-280
 
 
 def mse(state: Rows | Sums) -> Outcome:
-    """Mean squared error Σ(ŷ−y)²/n over all numbers.
+    """Mean squared error Σ(ŷ−y)²/n over all numbers (Gauss 1823).
 
     Args:
         state: ``value`` (n,) or (n, features) on both sides.
@@ -47,7 +47,7 @@ def mse(state: Rows | Sums) -> Outcome:
 
 
 def rmse(state: Rows | Sums) -> Outcome:
-    """Root of the mean squared error √(Σ(ŷ−y)²/n) over all numbers; not a mean of roots.
+    """Root of the mean squared error √(Σ(ŷ−y)²/n) over all numbers (Gauss 1823); not a mean of roots.
 
     Args:
         state: ``value`` (n,) or (n, features) on both sides. Errors of a vector may be as small as 1e-300; squares of
@@ -89,7 +89,7 @@ def mae(state: Rows | Sums) -> Outcome:
 
 def _mean(state: Rows | Sums, kind: Error) -> Outcome:
     """Mean of an error of each number, summed exactly inside each row, rounded, then exactly over rows."""
-    size, errors = _errors(state, kind)
+    size, errors = errors_of(state, kind)
     if not size:
         return Outcome.undefined("too_few_items", "there are no numbers", n=state.n)
     if not np.isfinite(errors).all():
@@ -100,7 +100,7 @@ def _mean(state: Rows | Sums, kind: Error) -> Outcome:
     return Outcome(total / size, n=state.n)
 
 
-def _errors(state: Rows | Sums, kind: Error) -> tuple[int, Floats]:
+def errors_of(state: Rows | Sums, kind: Error) -> tuple[int, Floats]:
     """How many numbers there are, and the (n,) error of each row."""
     if isinstance(state, Sums):
         return state.n * state.width, state.errors[kind]
@@ -113,7 +113,7 @@ def _errors(state: Rows | Sums, kind: Error) -> tuple[int, Floats]:
 
 
 def r2(state: Rows | Sums, *, multioutput: str = "uniform_average", policy: str = "strict") -> Outcome:
-    """Coefficient of determination 1 − Σ(y−ŷ)²/Σ(y−ȳ)², not clipped below.
+    """Coefficient of determination 1 − Σ(y−ŷ)²/Σ(y−ȳ)², not clipped below (Wright 1921).
 
     Args:
         state: ``value`` (n,) or (n, features) on both sides.
@@ -128,6 +128,8 @@ def r2(state: Rows | Sums, *, multioutput: str = "uniform_average", policy: str 
 
 def explained_variance(state: Rows | Sums, *, multioutput: str = "uniform_average", policy: str = "strict") -> Outcome:
     """Explained variance 1 − Var(y−ŷ)/Var(y): r2 that forgives a constant bias.
+
+    As in scikit-learn (Pedregosa et al. 2011).
 
     Args:
         state: ``value`` (n,) or (n, features) on both sides.

@@ -132,6 +132,8 @@ def _reciprocal_rank(ranking: RankedList) -> float:
 def hit_rate_at_k(state: Rows, *, k: int = 10, positive: Label = 1, per: str = "group") -> Outcome:
     """Share of lists with a positive among the first k rows. Not recall, which counts all positives.
 
+    Precision and recall of ranked lists: Manning et al. 2008, chapter 8.
+
     Args:
         state: ``score`` (n,) against ``label`` (n,) and, if there is one, ``group`` (n,).
         k: Rows looked at; all of a shorter list.
@@ -153,7 +155,7 @@ def hit_rate_at_k(state: Rows, *, k: int = 10, positive: Label = 1, per: str = "
 
 
 def recall_at_k(state: Rows, *, k: int = 10, positive: Label = 1, per: str = "group") -> Outcome:
-    """Mean over lists of (positives among the first k rows)/(positives).
+    """Mean over lists of (positives among the first k rows)/(positives) (Manning et al. 2008).
 
     Args:
         state: ``score`` (n,) against ``label`` (n,) and, if there is one, ``group`` (n,).
