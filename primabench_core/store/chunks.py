@@ -49,7 +49,9 @@ def remote_chunks(unit: Path, artifact: Path, entry: ArtifactEntry) -> Any:
     origin = cache.read_origin(unit)
     mirror = Mirror(unit, origin.dataset, Remote(Address.of(origin.store)))
     folder = artifact.absolute().parents[1].name
-    wanted = {stored.path: item for stored, item in zip(entry.objects, mirror.wanted(folder, [entry], False), strict=True)}
+    wanted = {
+        stored.path: item for stored, item in zip(entry.objects, mirror.wanted(folder, [entry], False), strict=True)
+    }
     return _ChunkStore(LocalStore(artifact, read_only=True), _Chunks(mirror, wanted, entry.objects))
 
 
@@ -133,4 +135,3 @@ def _range(asked: Any, size: int) -> tuple[int, int]:
             remedy="that copy is damaged; fetch the dataset again",
         )
     return start, stop
-

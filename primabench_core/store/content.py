@@ -128,9 +128,7 @@ def _weight(part: Column) -> int:
     return size * entries
 
 
-def _counted(
-    part: Column, rows: int | None, share: float, advance: Callable[[float], None] | None
-) -> Iterator[Any]:
+def _counted(part: Column, rows: int | None, share: float, advance: Callable[[float], None] | None) -> Iterator[Any]:
     """Blocks of a column; after each one its share is told."""
     for block in part.blocks(rows):
         yield block

@@ -39,7 +39,9 @@ def s3_options(timeout: float) -> Options:
         UsageError: one half of a pair is set, or aliases differ.
     """
     if util.find_spec("s3fs") is None:
-        raise MissingPluginError("s3:// stores need s3fs, which is not installed", remedy="pip install 'primabench-core[s3]'")
+        raise MissingPluginError(
+            "s3:// stores need s3fs, which is not installed", remedy="pip install 'primabench-core[s3]'"
+        )
     from aiobotocore.session import AioSession
 
     key, secret = s3_setting("KEY_ID"), s3_setting("SECRET")

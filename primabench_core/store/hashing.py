@@ -40,8 +40,8 @@ LEAF_BYTES = 1 << 20
 MISSING_TEXT = b"\xff\xff\xff\xff"
 """What stands for a missing text value."""
 
-_CACHE_ITEMS = 1 << 14
-"""Numbers that are brought into canonical form at a time: a piece stays in the processor's cache until hashed."""
+_CACHE_BYTES = 1 << 18
+"""Bytes that are brought into canonical form at a time: a piece stays in the processor's cache until hashed."""
 
 _QUIET_NAN = {2: (np.uint16, 0x7E00), 4: (np.uint32, 0x7FC00000), 8: (np.uint64, 0x7FF8000000000000)}
 
@@ -143,13 +143,14 @@ def _canonical_parts(flat: NDArray[Any]) -> Iterator[NDArray[Any]]:
         return
     unsigned, quiet = _QUIET_NAN[flat.dtype.itemsize]
     native, little = flat.dtype.newbyteorder("="), flat.dtype.newbyteorder("<")
-    buffer = np.empty(min(len(flat), _CACHE_ITEMS), native)  # each part is hashed before the next one is asked for
-    for start in range(0, len(flat), _CACHE_ITEMS):
-        source = flat[start : start + _CACHE_ITEMS]
+    step = _CACHE_BYTES // flat.dtype.itemsize
+    buffer = np.empty(min(len(flat), step), native)  # each part is hashed before the next one is asked for
+    for start in range(0, len(flat), step):
+        source = flat[start : start + step]
         part = buffer[: len(source)]
         with np.errstate(invalid="ignore", over="ignore"):  # a signalling NaN is as good a NaN as any
             np.add(source, 0, out=part)  # -0.0 + 0 = 0.0
-            if np.isnan(np.add.reduce(part)):  # a NaN, or infinities of both signs
+            if np.isnan(part.max()):  # a NaN anywhere comes through
                 part.view(unsigned)[np.isnan(part)] = quiet
         yield part.astype(little, copy=False)
 

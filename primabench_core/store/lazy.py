@@ -6,7 +6,9 @@ whose first item is one of these), and ``block_rows``: how many rows reading in 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -15,6 +17,7 @@ from numpy.typing import NDArray
 from primabench_core.contract.ragged import Ragged
 from primabench_core.errors import CorruptDataError, PrimaBenchError
 from primabench_core.store.faults import named
+from primabench_core.store.shards import Rows
 
 T = TypeVar("T")
 
@@ -67,11 +70,12 @@ class LazyArray(_Lazy):
         name: Name of the field.
         place: How messages call where it lies.
         private: Whether messages must say no more than that.
+        folder: Folder of the artifact, if its shards may be read without zarr.
     """
 
-    def __init__(self, array: Any, name: str, place: str, private: bool) -> None:
+    def __init__(self, array: Any, name: str, place: str, private: bool, folder: Path | None = None) -> None:
         super().__init__(name, place, private)
-        self._array = array
+        self._array, self._rows = array, Rows(array, folder)
         self.shape: tuple[int, ...] = tuple(array.shape)
         self.dtype: np.dtype[Any] = np.dtype(array.dtype)
         self.ndim = len(self.shape)
@@ -80,8 +84,18 @@ class LazyArray(_Lazy):
     def __len__(self) -> int:
         return self.shape[0]
 
+    def read(self, start: int, stop: int, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Rows ``start`` to ``stop``, into ``out`` if it is given: reusing it saves the making of new memory."""
+        if not 0 <= start <= stop <= len(self):
+            raise IndexError(f"rows {start} to {stop} of {len(self)}")
+        return self._read(lambda: self._rows.read(start, stop, out))
+
     def __getitem__(self, key: Any) -> NDArray[Any]:
         rows, *rest = key if isinstance(key, tuple) and key else (key,)
+        if not rest and (rows is Ellipsis or isinstance(rows, slice)):
+            start, stop, step = slice(None).indices(len(self)) if rows is Ellipsis else rows.indices(len(self))
+            if step == 1:
+                return self.read(start, max(start, stop))
         if isinstance(rows, slice) and (rows.step or 1) < 0:  # zarr takes no steps backwards
             rows = np.arange(len(self))[rows]
         if isinstance(rows, slice | int | np.integer) or rows is Ellipsis:
@@ -98,9 +112,18 @@ class LazyText(_Lazy):
     ndim = 1
     dtype: np.dtype[Any] = np.dtype(object)
 
-    def __init__(self, array: Any, categories: Any | None, name: str, place: str, private: bool) -> None:
+    def __init__(
+        self,
+        array: Any,
+        categories: Any | None,
+        name: str,
+        place: str,
+        private: bool,
+        folder: Path | None = None,
+    ) -> None:
         super().__init__(name, place, private)
         self._array, self._categories = array, categories
+        self._rows = Rows(array, None if categories is None else folder)
         self._vocabulary: NDArray[Any] | None = None
         self.shape: tuple[int, ...] = tuple(array.shape)
         self.block_rows = _block_rows(array)
@@ -114,7 +137,7 @@ class LazyText(_Lazy):
             rows = np.arange(len(self))[rows]
         if not (isinstance(rows, slice | int | np.integer) or rows is Ellipsis):
             rows = _positions(rows, len(self))
-        found = self._read(lambda: self._array[rows])
+        found = self._read(lambda: self._take(rows))
         if self._categories is None:
             return np.asarray(found).astype(object)[()]
         vocabulary = self._vocabulary
@@ -123,6 +146,12 @@ class LazyText(_Lazy):
             vocabulary = np.append(np.asarray(words).astype(object), [None])  # code -1 falls on the last
             self._vocabulary = vocabulary
         return vocabulary[np.asarray(found)]
+
+    def _take(self, rows: Any) -> Any:
+        if rows is Ellipsis or (isinstance(rows, slice) and (rows.step or 1) == 1):
+            start, stop, _ = slice(None).indices(len(self)) if rows is Ellipsis else rows.indices(len(self))
+            return self._rows.read(start, max(start, stop))
+        return self._array[rows]
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.asarray(self[...], dtype=dtype or object)
@@ -134,13 +163,14 @@ class LazyCSR(_Lazy):
     ndim = 2
     is_csr = True
 
-    def __init__(self, group: Any, name: str, place: str, private: bool) -> None:
+    def __init__(self, group: Any, name: str, place: str, private: bool, folder: Path | None = None) -> None:
         super().__init__(name, place, private)
-        self._data, self._indices, self._indptr = group["data"], group["indices"], group["indptr"]
+        data = group["data"]
+        self._data, self._indices, self._indptr = (Rows(group[part], folder) for part in ("data", "indices", "indptr"))
         self.shape: tuple[int, ...] = tuple(int(size) for size in group.attrs["shape"])
-        self.dtype: np.dtype[Any] = np.dtype(self._data.dtype)
-        per_row = max(1, self._data.shape[0] // max(self.shape[0], 1))
-        self.block_rows = max(1, _block_rows(self._data) // per_row)
+        self.dtype: np.dtype[Any] = np.dtype(data.dtype)
+        per_row = max(1, data.shape[0] // max(self.shape[0], 1))
+        self.block_rows = max(1, _block_rows(data) // per_row)
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -148,10 +178,10 @@ class LazyCSR(_Lazy):
     def _rows(self, start: int, stop: int) -> Any:
         from scipy.sparse import csr_matrix
 
-        indptr = self._read(lambda: self._indptr[start : stop + 1])
+        indptr = self._read(lambda: self._indptr.read(start, stop + 1))
         first, last = int(indptr[0]), int(indptr[-1])
-        data = self._read(lambda: self._data[first:last])
-        indices = self._read(lambda: self._indices[first:last])
+        data = self._read(lambda: self._data.read(first, last))
+        indices = self._read(lambda: self._indices.read(first, last))
         kind = np.int32 if max(self.shape[1], last - first) < 2**31 else np.int64
         parts = (data, indices.astype(kind), (indptr - first).astype(kind))
         return self._read(lambda: csr_matrix(parts, shape=(stop - start, self.shape[1])))
@@ -173,9 +203,10 @@ class LazyRagged(_Lazy):
     ndim = 1
     is_ragged = True
 
-    def __init__(self, group: Any, name: str, place: str, private: bool) -> None:
+    def __init__(self, group: Any, name: str, place: str, private: bool, folder: Path | None = None) -> None:
         super().__init__(name, place, private)
         self._values, self._counts = group["values"], group["counts"]
+        self._entries = Rows(self._values, folder)
         self._starts: NDArray[np.int64] | None = None
         self.shape: tuple[int, ...] = tuple(self._counts.shape)
         self.ragged_shape = (*self.shape, *self._values.shape)
@@ -191,7 +222,7 @@ class LazyRagged(_Lazy):
             counts = self._read(lambda: self._counts[...])
             self._starts = np.concatenate([[0], np.cumsum(counts)])
         starts = self._starts
-        values = self._read(lambda: self._values[int(starts[start]) : int(starts[stop])])
+        values = self._read(lambda: self._entries.read(int(starts[start]), int(starts[stop])))
         return Ragged(values, np.diff(starts[start : stop + 1]))
 
     def __getitem__(self, key: Any) -> Ragged:
@@ -204,9 +235,17 @@ def _join_ragged(parts: list[Ragged]) -> Ragged:
     return Ragged(np.concatenate([p.values for p in parts]), np.concatenate([p.counts for p in parts]))
 
 
+_BLOCK_BYTES = 16 << 20
+
+
 def _block_rows(array: Any) -> int:
-    shape = array.shards or array.chunks
-    return max(1, int(shape[0]))
+    """Rows in a block: whole chunks of one shard, about 16 MiB, which the processor's cache still holds when used."""
+    chunk, shard = int(array.chunks[0]), int((array.shards or array.chunks)[0])
+    row = array.dtype.itemsize * math.prod(array.shape[1:]) or 1
+    wanted = max(1, _BLOCK_BYTES // (chunk * row)) * chunk
+    while wanted > chunk and shard % wanted:  # no block lies in two shards
+        wanted -= chunk
+    return max(1, min(wanted, shard))
 
 
 def _positions(rows: Any, n: int) -> NDArray[np.intp]:

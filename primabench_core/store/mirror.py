@@ -59,7 +59,9 @@ def reach(key: str, store: StorePath = None) -> Store:
     return Store.at(store) if address.is_local else Mirror.open(address, key)
 
 
-def complete(place: Store, spec: PreparerSpec, *splits: str, lazy: bool = False, progress: Progress | None = None) -> None:
+def complete(
+    place: Store, spec: PreparerSpec, *splits: str, lazy: bool = False, progress: Progress | None = None
+) -> None:
     """Bring public splits of a task, where the store is a mirror; with nothing to bring, nothing happens."""
     if isinstance(place, Mirror):
         place.bring_splits(spec, splits, lazy=lazy, progress=progress)
@@ -140,7 +142,10 @@ class Mirror(Store):
             if not (self.version(self.key) / name / MANIFEST).exists():
                 self.bring_everything(progress)
             return
-        if manifest.task != spec.task or manifest.content_hash != read_manifest(Manifest, self.manifest(self.key)).content_hash:
+        if (
+            manifest.task != spec.task
+            or manifest.content_hash != read_manifest(Manifest, self.manifest(self.key)).content_hash
+        ):
             raise CorruptDataError(
                 f"the splits of task {spec.task!r} in {self.remote.address.url} were not made from {self.key} as it is",
                 remedy="ask who publishes them; a local build prepares its own",
@@ -237,9 +242,7 @@ class Mirror(Store):
         items = self.wanted(folder, entries, private)
         self.bring_objects([i for i in items if i.path.endswith("zarr.json")] if lazy else items, progress, label)
 
-    def bring_objects(
-        self, items: Sequence[Wanted], progress: Progress | None = None, label: str = "fetching"
-    ) -> None:
+    def bring_objects(self, items: Sequence[Wanted], progress: Progress | None = None, label: str = "fetching") -> None:
         """Bring objects that are not here, one process at a time."""
         if all(is_here(item) for item in items):
             return

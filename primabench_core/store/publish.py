@@ -35,9 +35,7 @@ THREADS = 4
 StorePath = str | os.PathLike[str]
 
 
-def publish(
-    folder: StorePath, store: StorePath, progress: Progress | None = None, *, private: bool = True
-) -> Manifest:
+def publish(folder: StorePath, store: StorePath, progress: Progress | None = None, *, private: bool = True) -> Manifest:
     """Copy a built version, its splits and its private part to another store.
 
     Every object is compared with its SHA-256 on the way. The manifest is created last, and only if it is not there,
@@ -96,7 +94,9 @@ def _items(version: Path, manifest: Manifest, private: bool) -> Iterator[Item]:
     yield from _objects(version, "", manifest.artifacts, False)
     sealed = version / PRIVATE_FOLDER
     if private and manifest.solution_root:
-        yield from _objects(sealed, PRIVATE_FOLDER, read_manifest(PrivateManifest, sealed / MANIFEST, private=True).artifacts, True)
+        yield from _objects(
+            sealed, PRIVATE_FOLDER, read_manifest(PrivateManifest, sealed / MANIFEST, private=True).artifacts, True
+        )
         yield f"{PRIVATE_FOLDER}/{SALT}", "", 32, True
         yield from _manifest(version, PRIVATE_FOLDER, True)
     for mark in sorted(version.glob(f"*-p*/{MANIFEST}")):
@@ -222,4 +222,3 @@ def _to_zip(version: Path, target: Path, manifest: Manifest, items: list[Item], 
             part.rename(target)
     finally:
         part.unlink(missing_ok=True)
-

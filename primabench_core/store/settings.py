@@ -45,7 +45,9 @@ def aliased(name: str, alias: str) -> str:
     """
     first, second = setting(name), setting(alias)
     if first and second and first != second:
-        raise UsageError(f"{name} and {alias} are both set, and differ", remedy=f"unset one of them: {alias} is an alias")
+        raise UsageError(
+            f"{name} and {alias} are both set, and differ", remedy=f"unset one of them: {alias} is an alias"
+        )
     return first or second
 
 

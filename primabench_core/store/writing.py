@@ -36,6 +36,10 @@ class Layout:
     """Unit of reading."""
     shard_bytes: int = SHARD_BYTES
     """Size of a file before compression."""
+    compress: bool = True
+    """Whether chunks are compressed with zstd."""
+    checksum: bool = True
+    """Whether each chunk carries a checksum."""
     threads: int = 1
     """Threads that hash."""
 
@@ -117,6 +121,8 @@ def write_entry(folder: Path, artifact: Artifact, layout: Layout, path: str | No
             columns=artifact.columns,
             chunk_bytes=layout.chunk_bytes,
             shard_bytes=layout.shard_bytes,
+            compress=layout.compress,
+            checksum=layout.checksum,
         )
         objects = describe_objects(target)
     root = content_root(artifact.data, attributes=artifact.attributes, columns=artifact.columns, threads=layout.threads)

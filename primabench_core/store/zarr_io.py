@@ -75,6 +75,8 @@ def write(
     columns: Mapping[str, str] | None = None,
     chunk_bytes: int = CHUNK_BYTES,
     shard_bytes: int = SHARD_BYTES,
+    compress: bool = True,
+    checksum: bool = True,
 ) -> None:
     """Write one artifact.
 
@@ -85,12 +87,16 @@ def write(
         columns: Coordinate that names the columns of a two-dimensional field.
         chunk_bytes: Size of the unit of reading.
         shard_bytes: Size of a file, before compression.
+        compress: Whether chunks are compressed with zstd.
+        checksum: Whether each chunk carries a checksum, which finds damage when it is read. Without one and without
+            compression reading is fastest, and only verification finds damage.
 
     Raises:
         UsageError: a field has a dtype or shape that cannot be stored.
         StoreError: the disk refuses.
     """
     parts = columns_of(data, columns)
+    codecs = (*([ZstdCodec(level=3)] if compress else []), *([Crc32cCodec()] if checksum else []))
     with zarr.config.set({"array.write_empty_chunks": True}):
         group = zarr.create_group(
             store=LocalStore(path),
@@ -106,7 +112,7 @@ def write(
             },
         )
         for part in parts:
-            _WRITERS[part.kind](_Target(group, chunk_bytes, shard_bytes), part)
+            _WRITERS[part.kind](_Target(group, chunk_bytes, shard_bytes, codecs), part)
     with _without_notice():
         zarr.consolidate_metadata(group.store)
 
@@ -122,13 +128,14 @@ def _without_notice() -> Iterator[None]:
 class _Target:
     """Where arrays are created, with the sizes of chunks and shards."""
 
-    def __init__(self, group: Any, chunk_bytes: int, shard_bytes: int) -> None:
-        self.group, self.chunk_bytes, self.shard_bytes = group, chunk_bytes, shard_bytes
+    def __init__(self, group: Any, chunk_bytes: int, shard_bytes: int, codecs: tuple[Any, ...]) -> None:
+        self.group, self.chunk_bytes, self.shard_bytes, self.codecs = group, chunk_bytes, shard_bytes, codecs
 
     def child(self, name: str, encoding: str, **attributes: Any) -> _Target:
         kind, version = _ENCODING[encoding]
         described = {"encoding-type": kind, "encoding-version": version, **attributes}
-        return _Target(self.group.create_group(name, attributes=described), self.chunk_bytes, self.shard_bytes)
+        inner = self.group.create_group(name, attributes=described)
+        return _Target(inner, self.chunk_bytes, self.shard_bytes, self.codecs)
 
     def array(
         self, name: str, shape: tuple[int, ...], dtype: str, dims: tuple[str, ...], **attributes: Any
@@ -145,7 +152,7 @@ class _Target:
             dtype=dtype,
             chunks=(rows, *rest),
             shards=(rows * chunks_in_shard, *rest),
-            compressors=(ZstdCodec(level=3), Crc32cCodec()),
+            compressors=self.codecs or None,
             fill_value="" if dtype == "str" else 0,
             dimension_names=dims,
             attributes=attributes,
@@ -277,7 +284,7 @@ def open_lazy(path: Path, *, private: bool = False, chunks: Any = None) -> EvalD
         group = zarr.open_group(store, mode="r", zarr_format=3, use_consolidated=True)
         if group.attrs.get("primabench") != FORMAT:
             raise ValueError("not an artifact of this version of the store")
-        children = {name: _open_child(group, name, place, private) for name in group}
+        children = {name: _open_child(group, name, place, private, path) for name in group}
         ids = children["ids"] if group.attrs["ids"] else None
         fields = {str(name): children[str(name)] for name in group.attrs["fields"]}
         coords = {str(name): children[str(name)] for name in group.attrs["coords"]}
@@ -302,17 +309,17 @@ def stored_attributes(path: Path, *, private: bool = False) -> tuple[dict[str, A
     return read(place, private, "metadata", load)
 
 
-def _open_child(group: Any, name: str, place: str, private: bool) -> Any:
+def _open_child(group: Any, name: str, place: str, private: bool, folder: Path) -> Any:
     node = group[name]
     encoding = node.attrs["encoding-type"]
     if encoding == "array":
-        return LazyArray(node, name, place, private)
+        return LazyArray(node, name, place, private, folder)
     if encoding == "string-array":
         return LazyText(node, None, name, place, private)
     if encoding == "categorical":
-        return LazyText(node["codes"], node["categories"], name, place, private)
+        return LazyText(node["codes"], node["categories"], name, place, private, folder)
     if encoding == "csr_matrix":
-        return LazyCSR(node, name, place, private)
+        return LazyCSR(node, name, place, private, folder)
     if encoding == "ragged":
-        return LazyRagged(node, name, place, private)
+        return LazyRagged(node, name, place, private, folder)
     raise ValueError(f"{name}: unknown encoding {encoding!r}")

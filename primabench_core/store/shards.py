@@ -1,0 +1,309 @@
+"""Reads rows of a sharded array straight from its files, where the array is laid out as :mod:`zarr_io` writes it.
+
+A shard is its chunks one behind another, then an index of (offset, length) for each, with a checksum. Contiguous rows
+are then a few positioned reads into the caller's memory; a general reader copies them several times. Every checksum is
+compared as zarr does. Arrays of any other layout, and shards that are not on this disk, are read by zarr.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import google_crc32c
+import numpy as np
+from attrs import define, field, frozen
+from numpy.typing import NDArray
+
+_THREADS = min(4, os.cpu_count() or 1)
+_PIECE_BYTES = 1 << 18
+_NOTHING = np.iinfo(np.uint64).max
+
+
+class ShardAbsentError(Exception):
+    """A shard is not on this disk."""
+
+
+@frozen
+class _Layout:
+    """What the metadata of an array say, as far as it matters here."""
+
+    folder: Path
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    chunk_rows: int
+    shard_rows: int
+    compressed: bool
+    checked: bool
+
+    @property
+    def row_bytes(self) -> int:
+        return self.dtype.itemsize * math.prod(self.shape[1:])
+
+    @property
+    def chunks_in_shard(self) -> int:
+        return self.shard_rows // self.chunk_rows
+
+
+def _layout(array: Any, folder: Path) -> _Layout | None:
+    """The layout of a zarr array, or None if it is not the one that is read here."""
+    described = array.metadata.to_dict()
+    shape, dtype = tuple(int(n) for n in array.shape), np.dtype(array.dtype)
+    codecs = [_plain(codec) for codec in described["codecs"]]
+    grid, keys = _plain(described["chunk_grid"]), _plain(described["chunk_key_encoding"])
+    if not shape or 0 in shape or dtype.kind not in "biuf" or len(codecs) != 1 or codecs[0][0] != "sharding_indexed":
+        return None
+    if grid[0] != "regular" or keys[0] != "default" or keys[1].get("separator", "/") != "/":
+        return None
+    sharding = codecs[0][1]
+    shard, chunk = tuple(grid[1]["chunk_shape"]), tuple(sharding["chunk_shape"])
+    inner = [_plain(codec) for codec in sharding["codecs"]]
+    index = [_plain(codec) for codec in sharding["index_codecs"]]
+    names = [name for name, _ in inner]
+    little = dtype.itemsize == 1 or inner[0][1].get("endian", "little") == "little"
+    fits = (
+        names in (["bytes"], ["bytes", "crc32c"], ["bytes", "zstd"], ["bytes", "zstd", "crc32c"])
+        and [name for name, _ in index] == ["bytes", "crc32c"]
+        and index[0][1].get("endian", "little") == "little"
+        and str(sharding.get("index_location", "end")).rpartition(".")[2] == "end"
+        and shard[1:] == chunk[1:] == shape[1:]
+        and shard[0] % chunk[0] == 0
+        and little
+    )
+    if not fits:
+        return None
+    place = folder / array.path / "c"
+    return _Layout(place, shape, dtype.newbyteorder("<"), chunk[0], shard[0], "zstd" in names, "crc32c" in names)
+
+
+def _plain(described: Any) -> tuple[str, dict[str, Any]]:
+    if isinstance(described, str):
+        return described, {}
+    return str(described["name"]), dict(described.get("configuration") or {})
+
+
+@frozen
+class _Piece:
+    """Rows of one chunk that are wanted: ``first`` to ``last`` within it, and where they go."""
+
+    shard: int
+    chunk: int
+    first: int
+    last: int
+    at: int
+
+
+@define
+class Rows:
+    """Consecutive rows of an open array.
+
+    Args:
+        array: The open zarr array.
+        folder: Folder of the artifact on this disk, or None.
+    """
+
+    array: Any
+    folder: Path | None
+    _known: _Layout | None = field(default=None, init=False)
+    _looked: bool = field(default=False, init=False)
+    _indices: dict[int, NDArray[np.uint64]] = field(factory=dict, init=False)
+    _last: tuple[int, int, NDArray[Any]] | None = field(default=None, init=False)
+    """The chunk that was decoded last: the next batch often begins in it."""
+
+    def read(self, start: int, stop: int, out: NDArray[Any] | None = None) -> NDArray[Any]:
+        """Rows ``start`` to ``stop``.
+
+        Args:
+            start: First row.
+            stop: Row behind the last one.
+            out: C-contiguous array of that shape and the array's dtype to fill; to reuse one saves a third of the time.
+
+        Raises:
+            ValueError: bytes do not decode or fail their checksum.
+        """
+        if not self._looked:
+            self._known = None if self.folder is None else _layout(self.array, self.folder)
+            self._looked = True
+        layout = self._known
+        if layout is not None:
+            fits = out is not None and out.flags.c_contiguous and out.dtype == layout.dtype
+            target = out if fits and out is not None else np.empty((stop - start, *layout.shape[1:]), layout.dtype)
+            try:
+                self._fill(layout, start, stop, target)
+            except ShardAbsentError:
+                target = self.array[start:stop]
+        else:
+            target = self.array[start:stop]
+        if out is None or out is target:
+            return target
+        out[...] = target
+        return out
+
+    def _fill(self, layout: _Layout, start: int, stop: int, out: NDArray[Any]) -> None:
+        if out.shape != (stop - start, *layout.shape[1:]):
+            raise IndexError(f"out has shape {out.shape}, expected {(stop - start, *layout.shape[1:])}")
+        shard, handle = -1, -1
+        pending: list[tuple[_Piece, bytes]] = []
+        try:
+            for piece in _pieces(layout, start, stop):
+                if piece.shard != shard:
+                    if handle >= 0:
+                        os.close(handle)
+                        handle = -1
+                    shard = piece.shard
+                    handle = self._open(layout, shard)
+                self._one(layout, handle, piece, out, pending)
+        finally:
+            if handle >= 0:
+                os.close(handle)
+        self._decode_all(layout, pending, out)
+
+    def _open(self, layout: _Layout, shard: int) -> int:
+        path = layout.folder.joinpath(str(shard), *["0"] * (len(layout.shape) - 1))
+        try:
+            handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0))
+        except FileNotFoundError:
+            raise ShardAbsentError from None
+        if shard not in self._indices:
+            try:
+                self._indices[shard] = _read_index(handle, layout.chunks_in_shard)
+            except BaseException:
+                os.close(handle)
+                raise
+        return handle
+
+    def _one(
+        self, layout: _Layout, handle: int, piece: _Piece, out: NDArray[Any], pending: list[tuple[_Piece, bytes]]
+    ) -> None:
+        rows = piece.last - piece.first
+        last = self._last
+        if last is not None and last[:2] == (piece.shard, piece.chunk):
+            out[piece.at : piece.at + rows] = last[2][piece.first : piece.last]
+            return
+        offset, size = (int(n) for n in self._indices[piece.shard][piece.chunk])
+        if offset == _NOTHING:
+            raise ValueError("a chunk is missing from its shard")
+        if layout.compressed:
+            pending.append((piece, _read_bytes(handle, offset, size)))
+            return
+        expected = layout.chunk_rows * layout.row_bytes + 4 * layout.checked
+        if size != expected:
+            raise ValueError(f"a chunk has {size} bytes, expected {expected}")
+        whole = rows == layout.chunk_rows
+        if whole or not layout.checked:
+            _read_into(handle, offset + piece.first * layout.row_bytes, out[piece.at : piece.at + rows], layout.checked)
+            return
+        chunk = np.empty((layout.chunk_rows, *layout.shape[1:]), layout.dtype)
+        _read_into(handle, offset, chunk, layout.checked)
+        out[piece.at : piece.at + rows] = chunk[piece.first : piece.last]
+        self._last = (piece.shard, piece.chunk, chunk)
+
+    def _decode_all(self, layout: _Layout, pending: list[tuple[_Piece, bytes]], out: NDArray[Any]) -> None:
+        def decode(item: tuple[_Piece, bytes]) -> None:
+            piece, data = item
+            rows = piece.last - piece.first
+            if rows == layout.chunk_rows:
+                _decode(data, out[piece.at : piece.at + rows], layout.checked)
+                return
+            chunk = np.empty((layout.chunk_rows, *layout.shape[1:]), layout.dtype)
+            _decode(data, chunk, layout.checked)
+            out[piece.at : piece.at + rows] = chunk[piece.first : piece.last]
+            self._last = (piece.shard, piece.chunk, chunk)
+
+        if len(pending) > 1 and _THREADS > 1 and layout.chunk_rows * layout.row_bytes >= 1 << 18:
+            with ThreadPoolExecutor(min(_THREADS, len(pending))) as pool:
+                list(pool.map(decode, pending))
+        else:
+            for item in pending:
+                decode(item)
+
+
+def _pieces(layout: _Layout, start: int, stop: int) -> Iterator[_Piece]:
+    row = start
+    while row < stop:
+        number = row // layout.chunk_rows
+        first = row - number * layout.chunk_rows
+        last = min(layout.chunk_rows, stop - number * layout.chunk_rows)
+        shard, chunk = divmod(number, layout.chunks_in_shard)
+        yield _Piece(shard, chunk, first, last, row - start)
+        row += last - first
+
+
+def _read_index(handle: int, chunks: int) -> NDArray[np.uint64]:
+    length = 16 * chunks + 4
+    size = os.fstat(handle).st_size
+    if size < length:
+        raise ValueError(f"a shard has {size} bytes, its index alone has {length}")
+    data = _read_bytes(handle, size - length, length)
+    if google_crc32c.value(data[:-4]) != int.from_bytes(data[-4:], "little"):
+        raise ValueError("the index of a shard fails its checksum")
+    index = np.frombuffer(data[:-4], "<u8").reshape(chunks, 2)
+    used = index[index[:, 0] != _NOTHING]
+    if len(used) and (used > size).any():
+        raise ValueError("the index of a shard points behind its end")
+    return index
+
+
+if hasattr(os, "preadv"):
+
+    def _read_into(handle: int, offset: int, out: NDArray[Any], checked: bool) -> None:
+        """Fill an array from a file; with a checksum piece by piece, so that each is summed while it is in the cache."""
+        flat = out.reshape(-1).view(np.uint8)
+        step, total = (_PIECE_BYTES if checked else len(flat)) or 1, 0
+        for start in range(0, len(flat), step):
+            piece = flat[start : start + step]
+            done = 0
+            while done < len(piece):
+                got = os.preadv(handle, [piece[done:].data], offset + start + done)
+                if not got:
+                    raise ValueError("a shard ends within a chunk")
+                done += got
+            if checked:
+                total = google_crc32c.extend(total, piece)
+        if checked and total.to_bytes(4, "little") != _read_bytes(handle, offset + len(flat), 4):
+            raise ValueError("a chunk fails its checksum")
+
+    def _read_bytes(handle: int, offset: int, size: int) -> bytes:
+        parts, done = [], 0
+        while done < size:
+            part = os.pread(handle, size - done, offset + done)
+            if not part:
+                raise ValueError("a shard ends within a chunk")
+            parts.append(part)
+            done += len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+else:  # Windows has no positioned reads
+
+    def _read_into(handle: int, offset: int, out: NDArray[Any], checked: bool) -> None:
+        flat = out.reshape(-1).view(np.uint8)
+        data = _read_bytes(handle, offset, len(flat) + 4 * checked)
+        body = data[: len(flat)]
+        if checked and google_crc32c.value(body) != int.from_bytes(data[-4:], "little"):
+            raise ValueError("a chunk fails its checksum")
+        flat[:] = np.frombuffer(body, np.uint8)
+
+    def _read_bytes(handle: int, offset: int, size: int) -> bytes:
+        os.lseek(handle, offset, os.SEEK_SET)
+        parts, done = [], 0
+        while done < size:
+            part = os.read(handle, size - done)
+            if not part:
+                raise ValueError("a shard ends within a chunk")
+            parts.append(part)
+            done += len(part)
+        return b"".join(parts)
+
+
+def _decode(data: bytes, out: NDArray[Any], checked: bool) -> None:
+    from numcodecs.zstd import decompress
+
+    if checked:
+        view = np.frombuffer(data, np.uint8)
+        if len(view) < 4 or google_crc32c.value(view[:-4]) != int.from_bytes(data[-4:], "little"):
+            raise ValueError("a chunk fails its checksum")
+        data = view[:-4]  # type: ignore[assignment]  # any buffer will do
+    decompress(data, out.reshape(-1).view(np.uint8))
