@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from primabench_core.state.partial_sums import Ints, Partial, run_columns, run_products, sum_columns, takes_runs
 from primabench_core.state.partial_sums import sum_products as products_of_runs
+from primabench_core.state.torch_sums import add_tensor, add_tensor_product, is_tensor
 from primabench_core.state.windows import Floats, product_and_error, round_ratio, unsafe
 
 _LIMB = 32
@@ -53,10 +54,15 @@ class ColumnSums:
     def add(self, matrix: NDArray[Any]) -> ColumnSums:
         """Add (n, m) reals, integers or booleans, row after row; returns itself.
 
+        A tensor of torch is added on its device, to the same bits.
+
         Raises:
             ValueError: A value is not finite (the sums are then spoilt), or the width is another.
         """
         self._check(matrix)
+        if is_tensor(matrix):
+            add_tensor(self, matrix)
+            return self
         if matrix.dtype.kind in "iu" and matrix.dtype.itemsize > 4:
             high = (matrix >> _LIMB).astype(np.float64)
             self.add(high * 2.0**_LIMB)
@@ -107,6 +113,9 @@ class ColumnSums:
         """Add the exact products of two (n, m) matrices of reals, number by number; returns itself."""
         self._check(x)
         self._check(y)
+        if is_tensor(x):
+            add_tensor_product(self, x, y)
+            return self
         if len(x) >= _FEW and x.dtype == y.dtype == np.float32 and takes_runs(x, y):
             for a, b, rows, cuts in run_products(x, y):
                 self.take_product_runs(products_of_runs(a, b, rows, cuts), a, b, rows, cuts)
@@ -277,8 +286,9 @@ class _Window:
         wide, even, met = self.wide[:n], self.even[:n], self.met[:n]
         wide[:] = block
         top = np.maximum(block.max(axis=0), -block.min(axis=0)) if block.dtype.kind == "f" else np.abs(wide).max(axis=0)
+        top = top.astype(np.float64)  # as float32 the bottom would be zero
         if (top > self.bound).any() or not (top >= _BOTTOM).all() or self.blocks == 256:
-            top = self._reopen(wide, top.astype(np.float64))
+            top = self._reopen(wide, top)
         np.add(wide, self.shift, out=even)
         np.subtract(even, self.shift, out=even)
         # a product with ones adds fastest, and no order of adding rounds here

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from primabench_core.state.column_sums import ColumnSums
 from primabench_core.state.partial_sums import Ints, runs_of, sum_columns, takes_runs
+from primabench_core.state.torch_sums import add_grouped_tensor, is_tensor
 from primabench_core.state.windows import Floats, round_ratio
 
 _ROWS_BYTES, _RESULT_BYTES = 1 << 25, 1 << 24
@@ -50,6 +51,8 @@ class GroupedSums:
         Raises:
             ValueError: The shapes do not fit, a code is out of range, or a value is not finite.
         """
+        if is_tensor(matrix):
+            return self._add_tensor(matrix, codes, weights)
         codes = np.asarray(codes)
         if matrix.ndim != 2 or matrix.shape[1] != self.m or codes.shape != (len(matrix),):
             raise ValueError(
@@ -78,6 +81,23 @@ class GroupedSums:
                     raise ValueError("exact sums need finite numbers, found NaN or infinity")
                 home = np.repeat(group[partial.odd[0]], np.diff(cuts)[partial.odd[0]])
                 self.sums.add_numbers(values, home * self.m + columns)
+        return self
+
+    def _add_tensor(self, matrix: Any, codes: Any, weights: Any) -> GroupedSums:
+        """A tensor of torch, added on its device to the same bits."""
+        if weights is not None:
+            raise ValueError("weights are for arrays of numpy")
+        if matrix.ndim != 2 or matrix.shape[1] != self.m or tuple(codes.shape) != (len(matrix),):
+            raise ValueError(f"expected rows of {self.m} numbers and a code for each, got {tuple(matrix.shape)}")
+        here = codes.cpu().numpy() if is_tensor(codes) else np.asarray(codes)
+        if len(here) and not 0 <= int(here.min()) <= int(here.max()) < self.groups:
+            raise ValueError(f"codes of groups are in range({self.groups})")
+        if not is_tensor(codes):
+            import torch
+
+            codes = torch.from_numpy(here.astype(np.int64))
+        add_grouped_tensor(self.sums, matrix, codes)
+        self.counts = self.counts + np.bincount(here, minlength=self.groups)
         return self
 
     def _blocks(self, matrix: NDArray[Any], order: Ints, lengths: Ints) -> Any:
