@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any
 from primabench_core.contract.violations import Violation
 from primabench_core.errors import ContractError, CoverageError
 from primabench_core.evaluation.aggregate import aggregate
-from primabench_core.evaluation.intervals import Job, absent_for, as_level, bootstrap, draw_seed, population
+from primabench_core.evaluation.draws import draw_seed, population
+from primabench_core.evaluation.intervals import absent_for, as_level, bootstrap
 from primabench_core.evaluation.plan import MetricPlan
-from primabench_core.evaluation.scoring import Scored, check_request, libraries_of, score
+from primabench_core.evaluation.resampled import Job
+from primabench_core.evaluation.scoring import Scored, check_request, libraries_of, score, weighted_of
 from primabench_core.evaluation.views import Views
 from primabench_core.result.eval_result import EvalResult
+from primabench_core.result.interval import Interval
 from primabench_core.result.metric_result import MetricResult
 from primabench_core.spec.dataset import DatasetKey
 
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     from primabench_core.evaluation.request import Request
     from primabench_core.evaluation.truth import Truth
 
+NO_ROWS = "the rows of a wide field are not kept, so none can be resampled"
 MIN_PARTIAL = 30
 """Fewer predicted units of a private truth give no score: few of them would give single answers away."""
 
@@ -37,7 +41,8 @@ def compute(request: Request, truth: Truth, intake: Intake, *, ci: float | None,
         raise ContractError(violations, what="The request")
     partial = intake.placed.n_seen < truth.n and request.fill is None
     columns = intake.columns()
-    views = Views(truth, columns, intake.placed.seen_positions() if partial else None)
+    seen = intake.placed.seen_positions() if partial else None
+    views = Views(truth, columns, seen, wide=intake.wide, placed=intake.placed)
     coverage = intake.placed.coverage
     fingerprint = intake.fingerprint(columns) if request.hash_predictions else ""
     hashed = perf_counter()
@@ -132,6 +137,9 @@ def _with_intervals(
         if declared.method == "none":
             results[i] = s.result.with_interval(absent_for(declared, level))
             continue
+        if views.is_summed(s.plan) and "moments" in s.plan.metric.spec.sums:
+            results[i] = s.result.with_interval(Interval.absent(NO_ROWS, level=level))
+            continue
         gaps = views.gaps(s.plan)
         if (gaps, declared.method) not in populations:
             chosen = views.positions(gaps)
@@ -142,7 +150,12 @@ def _with_intervals(
                 groups=truth.groups if chosen is None or truth.groups is None else truth.groups[chosen],
                 blocks=lambda chosen=chosen: truth.blocks if chosen is None else truth.blocks[chosen],  # type: ignore[misc]
             )
-        jobs.append(Job(s.plan, s.function, views.rows(s.plan), populations[gaps, declared.method]))
+        source = populations[gaps, declared.method]
+        if views.is_summed(s.plan):
+            sums: Any = views.sums(s.plan)
+            jobs.append(Job(s.plan, s.function, sums, source, weighted_of(s.plan.metric)))
+        else:
+            jobs.append(Job(s.plan, s.function, views.rows(s.plan), source, weighted_of(s.plan.metric)))
         places.append(i)
     seed = draw_seed(request.task, request.dataset_hash or truth.sha256, request.seed)
     for i, interval in zip(places, bootstrap(jobs, seed, level=level), strict=True):

@@ -11,9 +11,11 @@ import numpy as np
 from attrs import evolve, frozen
 from numpy.typing import NDArray
 
-from primabench_core.evaluation.intervals import Job, Population, draw_seed, population, resample
+from primabench_core.evaluation.draws import Population, draw_seed, population
+from primabench_core.evaluation.intervals import resample
 from primabench_core.evaluation.plan import MetricPlan
-from primabench_core.evaluation.scoring import MetricFunction, function_of
+from primabench_core.evaluation.resampled import Job
+from primabench_core.evaluation.scoring import MetricFunction, function_of, weighted_of
 from primabench_core.evaluation.views import Views
 from primabench_core.result.compare import Test, Tested
 from primabench_core.spec.outcome import Outcome
@@ -102,40 +104,41 @@ def paired_tests(
         draws: Resamples.
         seed: Of the resamples.
     """
-    twos = [_two(key, i, a, b, unit) for key, i in places.items()]
-    resampled = [two for two in twos if two.plan_a.metric.spec.interval.method != "none"]
-    key = draw_seed(task, data, seed)
-    sides = [
-        resample([Job(p, two.function, rows, two.source) for two, p, rows in side], key, draws)
-        for side in (
-            [(two, two.plan_a, two.rows_a) for two in resampled],
-            [(two, two.plan_b, two.rows_b) for two in resampled],
-        )
+    sources: dict[Any, Population] = {}
+    twos = [_two(key, i, a, b, unit, sources) for key, i in places.items()]
+    drawn = [two for two in twos if two.plan_a.metric.spec.interval.method != "none"]
+    jobs = [
+        Job(plan, two.function, rows, two.source, weighted_of(plan.metric))
+        for two in drawn
+        for plan, rows in ((two.plan_a, two.rows_a), (two.plan_b, two.rows_b))
     ]
+    found, errors = resample(jobs, draw_seed(task, data, seed), draws)
     differences = {}
-    for i, two in enumerate(resampled):
-        if i not in sides[0][1] and i not in sides[1][1]:
-            values = sides[0][0][i] - sides[1][0][i]
+    for i, two in enumerate(drawn):
+        if 2 * i not in errors and 2 * i + 1 not in errors:
+            values = found[2 * i] - found[2 * i + 1]
             differences[two.key] = values[~np.isnan(values)]
     return [_test(two, differences.get(two.key), level, draws) for two in twos]
 
 
-def _two(key: str, place: int, a: Placed, b: Placed, unit: str) -> _Two:
+def _two(key: str, place: int, a: Placed, b: Placed, unit: str, sources: dict[Any, Population]) -> _Two:
     plan = a.plans[place]
     gaps = a.views.gaps(plan)
     chosen = a.views.positions(gaps)
     truth = a.truth
     groups = truth.groups if chosen is None or truth.groups is None else truth.groups[chosen]
     rows_a, rows_b = a.views.rows(plan), b.views.rows(b.plans[place])
-    source = population(
-        rows_a.n,
-        method=plan.metric.spec.interval.method,
-        unit=truth.unit or unit,
-        groups=groups,
-        blocks=lambda: truth.blocks if chosen is None else truth.blocks[chosen],
-    )
+    method = plan.metric.spec.interval.method
+    if (gaps, method) not in sources:  # metrics with one population share its draws
+        sources[gaps, method] = population(
+            rows_a.n,
+            method=method,
+            unit=truth.unit or unit,
+            groups=groups,
+            blocks=lambda: truth.blocks if chosen is None else truth.blocks[chosen],
+        )
     function = function_of(plan.metric)
-    return _Two(key, plan, b.plans[place], rows_a, rows_b, function, source, groups is not None)
+    return _Two(key, plan, b.plans[place], rows_a, rows_b, function, sources[gaps, method], groups is not None)
 
 
 def _test(two: _Two, differences: NDArray[np.float64] | None, level: float, draws: int) -> Tested:

@@ -45,6 +45,17 @@ def function_of(metric: ResolvedMetric) -> MetricFunction:
     return resolve(metric.spec.compute, owner=metric.distribution, requires=metric.spec.libraries)
 
 
+def weighted_of(metric: ResolvedMetric) -> Callable[..., Any] | None:
+    """The metric's function over multiplicities of rows, None if it has none.
+
+    Raises:
+        PluginError: its plugin cannot give it.
+    """
+    if metric.function is not None or not metric.spec.weighted:
+        return None
+    return resolve(metric.spec.weighted, owner=metric.distribution, requires=metric.spec.libraries)
+
+
 def check_request(plans: tuple[MetricPlan, ...], classes: tuple[Any, ...] | None) -> list[Violation]:
     """What the metrics' own checks find before any row is scored."""
     violations: list[Violation] = []

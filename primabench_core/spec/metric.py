@@ -13,6 +13,9 @@ from primabench_core.spec.frozen import as_mapping, as_texts
 RESERVED_PARAMETERS = frozenset({"shards", "duplicates", "ci", "seed", "partial", "device"})
 """Arguments of ``pb.score``; no metric parameter may be called so."""
 
+SUMS = frozenset({"moments", "squared_error", "absolute_error"})
+"""What a metric over a wide field may ask for in place of its rows."""
+
 
 def _alternatives(value: tuple[Field | tuple[Field, ...], ...]) -> tuple[tuple[Field, ...], ...]:
     return tuple((item,) if isinstance(item, Field) else tuple(item) for item in value)
@@ -64,7 +67,8 @@ class MetricSpec:
 
     The function named by ``compute`` is called as ``compute(state, **params)`` and returns a float or an
     :class:`~primabench_core.spec.outcome.Outcome`. ``state`` is a
-    :class:`~primabench_core.state.rows.Rows` or a :class:`~primabench_core.state.counts.Counts`.
+    :class:`~primabench_core.state.rows.Rows`, a :class:`~primabench_core.state.counts.Counts` or a
+    :class:`~primabench_core.state.sums.Sums`.
     """
 
     name: str
@@ -86,8 +90,16 @@ class MetricSpec:
     """Largest possible value, None if unbounded."""
     optimum: float | None = None
     """Value of a perfect prediction; by default the better end of the range."""
-    state: Literal["rows", "counts"] = "rows"
-    """``counts``: a table of truth label x predicted label; ``rows``: aligned arrays."""
+    state: Literal["rows", "counts", "sums"] = field(
+        default="rows", validator=validators.in_(("rows", "counts", "sums"))
+    )
+    """``counts``: a table of truth label x predicted label; ``rows``: aligned arrays, which for a field of m columns
+    takes 4·m to 8·m bytes an item; ``sums``: where one predicted field has more than 32 columns, the function gets what
+    ``sums`` names, and no row is kept (at most 48 bytes an item); it gets rows where the field is narrow, or where
+    another metric reads its rows. Both have to give the same bits."""
+    sums: tuple[str, ...] = field(default=(), converter=as_texts)
+    """With state ``sums``: ``moments`` (exact Σx, Σy, Σx², Σy², Σxy and the range of each column), ``squared_error``,
+    ``absolute_error`` (the error summed inside each row, one number an item)."""
     parameters: tuple[Parameter, ...] = field(default=(), converter=_parameters)
     canonical: Mapping[str, Mapping[str, Any]] = field(factory=dict, converter=as_mapping)
     """Canonical names that mean this metric with fixed parameters: ``{"macro_recall": {"average": "macro"}}``."""
@@ -102,6 +114,12 @@ class MetricSpec:
     """``package.module:function``, called as ``example(seed=…, n=…)`` by the conformance kit where the declared fields
     do not say enough to make an input; returns a mapping of ``prediction`` and ``truth`` (fields by name), and if known
     ``perfect`` (a prediction that reaches the optimum) and ``params``."""
+    weighted: str = ""
+    """``package.module:function`` that gives the values of many resamples at once, from how often each row occurs;
+    optional, it makes intervals fast. Called as ``weighted(state, drawn, **params)`` with the state of all rows and a
+    :class:`~primabench_core.state.multiplicity.Multiplicities` (for ``counts`` a
+    :class:`~primabench_core.state.tables.Tables`), it returns (draws,) float64, NaN where the metric is undefined,
+    each value with the bits of ``compute`` on the rows repeated as often; or None where it cannot say."""
     interval: Interval = Interval()
     paired_test: Literal["bootstrap", "delong", "mcnemar", "wilcoxon"] = "bootstrap"
     """Test that ``pb.compare`` uses for two models on the same units."""
@@ -117,6 +135,8 @@ class MetricSpec:
     """Plugin API version that this value was written for."""
 
     def __attrs_post_init__(self) -> None:
+        if (self.state == "sums") != bool(self.sums) or not set(self.sums) <= SUMS:
+            raise ValueError(f"metric {self.name!r}: state 'sums' and sums out of {sorted(SUMS)} go together")
         if self.reproducibility == "tolerance" and not (self.rtol or self.atol):
             raise ValueError(f"metric {self.name!r} is of tolerance kind and must give rtol or atol")
 

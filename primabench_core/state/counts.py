@@ -55,8 +55,8 @@ class Counts:
         """Both counts together, over the union of classes; neither operand changes."""
         if self.truth_classes == other.truth_classes and self.predicted_classes == other.predicted_classes:
             return Counts(self.table + other.table, self.truth_classes, self.predicted_classes)
-        rows = _union(self.truth_classes, other.truth_classes)
-        columns = _union(self.predicted_classes, other.predicted_classes)
+        rows = union_of(self.truth_classes, other.truth_classes)
+        columns = union_of(self.predicted_classes, other.predicted_classes)
         return Counts(self._spread(rows, columns) + other._spread(rows, columns), rows, columns)
 
     def _spread(self, rows: tuple[Label, ...], columns: tuple[Label, ...]) -> NDArray[np.int64]:
@@ -71,7 +71,7 @@ class Counts:
         Returns:
             (k, k) int64 and the k classes. A class that occurs on neither side is left out.
         """
-        classes = _union(self.truth_classes, self.predicted_classes)
+        classes = union_of(self.truth_classes, self.predicted_classes)
         table = self._spread(classes, classes)
         seen = (table.sum(0) + table.sum(1)) > 0
         return table[np.ix_(seen, seen)], tuple(c for c, s in zip(classes, seen, strict=True) if s)
@@ -81,7 +81,8 @@ class Counts:
         return self.table, self.truth_classes, self.predicted_classes
 
 
-def _union(left: tuple[Label, ...], right: tuple[Label, ...]) -> tuple[Label, ...]:
+def union_of(left: tuple[Label, ...], right: tuple[Label, ...]) -> tuple[Label, ...]:
+    """Classes of either side: those of a prediction where they begin with those of the truth, else sorted."""
     if left == right:
         return left
     if right[: len(left)] == left:  # a prediction's classes begin with those of the truth

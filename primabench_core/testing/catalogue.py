@@ -10,6 +10,7 @@ from primabench_core.testing import (
     dataset_checks,
     metric_laws,
     metric_values,
+    metric_weights,
     plugin_checks,
     preparer_checks,
     task_checks,
@@ -40,6 +41,7 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
         metric_laws.check_column_order_free,
         metric_laws.check_relabelling,
         metric_laws.check_leaves_its_input_alone,
+        metric_weights.check_weights_are_repeated_rows,
     ),
     "task": (
         task_checks.check_panel_resolves,

@@ -21,7 +21,7 @@ from primabench_core.testing.subjects import PluginSubject
 HEAVY = ("torch", "xarray", "zarr", "pandas", "sklearn", "scanpy", "anndata")
 """Modules that a spec must not load."""
 
-_REFERENCES = ("compute", "check", "example", "prepare", "build", "predict")
+_REFERENCES = ("compute", "weighted", "check", "example", "prepare", "build", "predict")
 """Fields of specs that name a function."""
 
 _LOOK = """

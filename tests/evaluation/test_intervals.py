@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import primabench_core as pb
-from primabench_core.evaluation import intervals
+from primabench_core.evaluation import compute, draws, resampled
 from primabench_core.statistics.resampling import draw_below
 
 pytestmark = pytest.mark.usefixtures("toys")
@@ -29,11 +29,11 @@ def result_of(metrics, order=None, **options):
 
 def test_an_interval_by_hand():
     result = result_of(["toy_hits"])["toy_hits"]
-    key = intervals.draw_seed("", result_of(["toy_hits"]).truth_sha256, 0)
+    key = draws.draw_seed("", result_of(["toy_hits"]).truth_sha256, 0)
     hits = FIELDS["label"] == TRUTH["label"]
-    draws = np.sort([hits[draw_below(key, d, N, N)].sum() / N for d in range(2000)])
+    found = np.sort([hits[draw_below(key, d, N, N)].sum() / N for d in range(2000)])
     low, high = (
-        draws[int(q * 1999)] + (q * 1999 - int(q * 1999)) * (draws[int(q * 1999) + 1] - draws[int(q * 1999)])
+        found[int(q * 1999)] + (q * 1999 - int(q * 1999)) * (found[int(q * 1999) + 1] - found[int(q * 1999)])
         for q in (0.025, 0.975)
     )
     assert (result.interval.low, result.interval.high) == (low, high)
@@ -57,7 +57,7 @@ def test_no_interval_costs_nothing(monkeypatch):
     def never(*_args, **_more):
         raise AssertionError("drawn")
 
-    monkeypatch.setattr(intervals, "draw_below", never)
+    monkeypatch.setattr(draws, "draws_below", never)
     run = pb.stream(["toy_hits"], truth={"label": TRUTH["label"]})
     run.update(label=FIELDS["label"])
     assert run.compute()["toy_hits"].interval is None
@@ -84,10 +84,10 @@ def test_blocks():
 
 
 def test_many_units_are_resampled_in_blocks(monkeypatch):
-    monkeypatch.setattr(intervals, "MAX_UNITS", 100)
-    monkeypatch.setattr(intervals, "_MAX_UNIT_CELLS", 1)
+    monkeypatch.setattr(draws, "MAX_UNITS", 100)
+    monkeypatch.setattr(resampled, "_MAX_UNIT_CELLS", 1)
     narrow = result_of(["toy_hits"])["toy_hits"].interval
-    monkeypatch.setattr(intervals, "_MAX_UNIT_CELLS", 1 << 24)
+    monkeypatch.setattr(resampled, "_MAX_UNIT_CELLS", 1 << 24)
     wide = result_of(["toy_hits"])["toy_hits"].interval
     assert narrow == wide
     assert narrow.method == "blocks"
@@ -121,16 +121,15 @@ def test_donors_are_the_units():
     assert interval.unit == "donor"
     truth = np.array([i % 3 == 0 for i in range(40)])
     hits = (np.array(guess) != "plain") == truth
-    key = intervals.draw_seed("toy_cells", result.dataset_hash, 0)
+    key = draws.draw_seed("toy_cells", result.dataset_hash, 0)
     names = sorted({f"d{i // 4}" for i in range(40)})
     by_donor = {d: hits[[i for i in range(40) if f"d{i // 4}" == d]] for d in names}
-    draws = []
+    found = []
     for d in range(2000):
         drawn = np.concatenate([by_donor[names[u]] for u in draw_below(key, d, 10, 10)])
-        draws.append(drawn.sum() / len(drawn))
-    draws = np.sort(draws)
-    assert interval.low == pytest.approx(np.quantile(draws, 0.025), abs=1e-12)
-    assert interval.high == pytest.approx(np.quantile(draws, 0.975), abs=1e-12)
+        found.append(drawn.sum() / len(drawn))
+    assert interval.low == pytest.approx(np.quantile(found, 0.025), abs=1e-12)
+    assert interval.high == pytest.approx(np.quantile(found, 0.975), abs=1e-12)
 
 
 def test_coverage_of_the_interval():
@@ -142,3 +141,68 @@ def test_coverage_of_the_interval():
         result = pb.score("toy_hits", {"label": right.astype(int)}, {"label": np.ones(150, int)}, ci=0.95)
         held += result.interval.low <= 0.7 <= result.interval.high
     assert held >= 16
+
+
+PANEL = ["accuracy", "macro_f1", "mcc", "cohen_kappa", "weighted_f1", "macro_recall", "balanced_accuracy"]
+NUMBERS = ["pearson", "spearman", "mse", "rmse", "mae", "r2", "rm2"]
+
+
+def intervals_of(metrics, prediction, truth, **more):
+    run = pb.stream(metrics, truth=truth, **more)
+    run.update(**prediction)
+    return [r.interval for r in run.compute(ci=0.95).results]
+
+
+@pytest.mark.parametrize("blocks", [False, True])
+def test_multiplicities_and_repeated_rows_give_the_same_bits(monkeypatch, blocks):
+    if blocks:
+        monkeypatch.setattr(draws, "MAX_UNITS", 5)
+    score = np.round(rng.normal(size=40), 1)
+    label = rng.integers(0, 2, 40)
+    asked = [
+        (PANEL, {"label": FIELDS["label"][:40]}, {"label": TRUTH["label"][:40]}),
+        (NUMBERS, {"value": score + np.round(rng.normal(size=40), 1)}, {"value": score}),
+        (["auroc", "average_precision"], {"score": score}, {"label": label}),
+        (["brier_score", "log_loss"], {"probability": rng.dirichlet([1, 1], 40)}, {"label": label}),
+    ]
+    fast = [intervals_of(*each) for each in asked]
+    monkeypatch.setattr(compute, "weighted_of", lambda metric: None)
+    assert [intervals_of(*each) for each in asked] == fast
+
+
+def test_few_positives_leave_the_same_draws_undefined(monkeypatch):
+    truth, score = {"label": np.array([1, 1, 1] + [0] * 27)}, {"score": np.round(rng.normal(size=30), 1)}
+    fast = intervals_of(["auroc", "average_precision"], score, truth)
+    assert fast[0].dropped > 0
+    monkeypatch.setattr(compute, "weighted_of", lambda metric: None)
+    assert intervals_of(["auroc", "average_precision"], score, truth) == fast
+
+
+def test_runs_of_draws_of_any_length_give_the_same_bits(monkeypatch):
+    whole = intervals_of(NUMBERS, {"value": FIELDS["value"]}, {"value": TRUTH["value"]})
+    monkeypatch.setattr(resampled, "_CHUNK", 7 * N)
+    assert intervals_of(NUMBERS, {"value": FIELDS["value"]}, {"value": TRUTH["value"]}) == whole
+
+
+def declines(state, drawn, **params):
+    return None
+
+
+def raises(state, drawn, **params):
+    raise ZeroDivisionError("quotes a private truth")
+
+
+def one_number(state, drawn, **params):
+    return 0.5
+
+
+@pytest.mark.parametrize("metric", ["toy_hits", "toy_mean"])
+def test_a_weighted_function_that_declines_raises_or_answers_something_else(monkeypatch, metric):
+    expected = result_of([metric])[metric].interval
+    monkeypatch.setattr(compute, "weighted_of", lambda _: declines)
+    assert result_of([metric])[metric].interval == expected
+    for wrong, name in ((raises, "ZeroDivisionError"), (one_number, "ValueError")):
+        monkeypatch.setattr(compute, "weighted_of", lambda _, wrong=wrong: wrong)
+        interval = result_of([metric])[metric].interval
+        assert interval.low is None
+        assert interval.reason == f"the metric raised {name} on a resample"

@@ -6,6 +6,7 @@ from scipy import stats
 
 from primabench_core.errors import MetricError, ParameterError, UsageError
 from primabench_core.statistics import Resampling, block_of, bootstrap, draw_below, paired_bootstrap
+from primabench_core.statistics.resampling import draws_below
 
 KNOWN = [[3, 1, 61, 24, 36, 11], [2, 5, 7, 51, 87, 31]]
 
@@ -168,3 +169,15 @@ def test_equal_models_have_no_test():
     assert found.values["difference"] == 0
     assert paired_bootstrap(statistic_a=mean_of(x), statistic_b=mean_of(x), n=0).reason == "too_few_items"
     assert paired_bootstrap(statistic_a=mean_of(x), statistic_b=lambda at: None, n=5).reason == "component_undefined"
+
+
+@pytest.mark.parametrize("count", [1, 2, 7, 8])
+def test_runs_of_draws_are_those_of_generators_of_their_own(count):
+    """One generator keyed anew gives what a new generator gives, however much was left of the draw before."""
+    found = draws_below(2**64 - 1, range(3, 7), count, 1000)
+    for row, draw in zip(found, range(3, 7), strict=True):
+        words = np.random.Philox(key=np.array([2**64 - 1, draw], np.uint64)).random_raw(-(-count // 2)).tolist()
+        halves = [half for word in words for half in (word & 0xFFFFFFFF, word >> 32)][:count]
+        assert row.tolist() == [half * 1000 >> 32 for half in halves]
+        assert (row == draw_below(2**64 - 1, draw, count, 1000)).all()
+    assert draws_below(0, range(0), 3, 10).shape == (0, 3)

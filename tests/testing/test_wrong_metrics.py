@@ -112,6 +112,16 @@ VALUE = {
             state.truth["value"].sort(axis=0)
             return 1.0
     """,
+    "forgets_multiplicities": """
+        def forgets_multiplicities(state):
+            if not state.n:
+                return Outcome.undefined("too_few_items")
+            return fsum(error_of(state)) / error_of(state).size
+
+
+        def weighted(state, drawn):
+            return np.full(len(drawn), forgets_multiplicities(state))
+    """,
     "never_has_a_value": """
         def never_has_a_value(state):
             return Outcome.undefined("not_applicable")
@@ -155,6 +165,7 @@ CAUGHT = {
     "below_its_range": "finite_and_in_range",
     "never_best": "perfect_prediction_reaches_the_optimum",
     "sorts_in_place": "leaves_its_input_alone",
+    "forgets_multiplicities": "weights_are_repeated_rows",
     "never_has_a_value": "runs",
     "sum_of_codes": "relabelling",
 }
@@ -172,9 +183,11 @@ def metrics(fake_distribution):
     for name in (*VALUE, *LABEL):
         field = "VALUE" if name in VALUE else "LABEL"
         state = "counts" if name == "sum_of_codes" else "rows"
+        weighted = "fakemetrics.runtime:weighted" if name == "forgets_multiplicities" else ""
         specs.append(
             f"{name} = MetricSpec(name='{name}', summary='x', compute='fakemetrics.runtime:{name}', "
-            f"prediction=({field},), truth=({field},), direction='lower', low=0.0, state='{state}')"
+            f"prediction=({field},), truth=({field},), direction='lower', low=0.0, state='{state}', "
+            f"weighted='{weighted}')"
         )
     fake_distribution(
         "fake-metrics",
@@ -193,8 +206,8 @@ def test_the_named_check_catches_it(metrics, metric, name):
 
 def test_a_right_metric_passes_every_check(metrics):
     for check in CHECKS["metric"]:
-        if name_of(check) == "relabelling":
-            with pytest.raises(NotApplicable, match="no labels"):
+        if name_of(check) in ("relabelling", "weights_are_repeated_rows"):
+            with pytest.raises(NotApplicable, match=r"no labels|no weighted function"):
                 check(subject_of("metric", "right"))
         else:
             check(subject_of("metric", "right"))

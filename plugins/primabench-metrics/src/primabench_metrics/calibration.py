@@ -41,13 +41,19 @@ def log_loss(state: Rows, *, clip: float = 2.220446049250313e-16) -> Outcome:
         Value in [0, ∞) in nats; ``too_few_items`` without rows; with ``clip`` 0 and a zero probability of a true
         class, ``numerical_failure``.
     """
-    probability, column = _columns(state)
     if not state.n:
         return _EMPTY
-    given = np.maximum(probability[np.arange(state.n), column], clip)
-    if not given.all():
+    terms = log_terms(state, clip)
+    if terms is None:
         return Outcome.undefined("numerical_failure", "a true class has probability 0 and nothing is clipped")
-    return Outcome(exact_sum(-np.log(given)) / state.n)
+    return Outcome(exact_sum(terms) / state.n)
+
+
+def log_terms(state: Rows, clip: float) -> Floats | None:
+    """(n,) −ln max(p, clip) of each row; None if a true class has probability 0 and nothing is clipped."""
+    probability, column = _columns(state)
+    given = np.maximum(probability[np.arange(state.n), column], clip)
+    return -np.log(given) if given.all() else None
 
 
 def brier_score(state: Rows, *, positive: Label = 1) -> Outcome:
@@ -61,17 +67,21 @@ def brier_score(state: Rows, *, positive: Label = 1) -> Outcome:
     Returns:
         Value in [0, 2], for two classes in [0, 1]; ``too_few_items`` without rows.
     """
+    return Outcome(exact_sum(brier_terms(state, positive)) / state.n) if state.n else _EMPTY
+
+
+def brier_terms(state: Rows, positive: Label) -> Floats:
+    """(n,) squared distance of each row."""
     probability, column = _columns(state)
-    if not state.n:
-        return _EMPTY
     width = probability.shape[1]
     if width == 2:
         classes = state.classes or ()
         chosen = classes.index(positive) if positive in classes else 1
         gap = probability[:, chosen] - (column == chosen)
-        return Outcome(exact_sum(gap * gap) / state.n)
+        squares: Floats = gap * gap
+        return squares
     gap = probability - (column[:, None] == np.arange(width))
-    return Outcome(exact_sum(exact_row_sums(gap * gap)) / state.n)
+    return exact_row_sums(gap * gap)
 
 
 def expected_calibration_error(state: Rows, *, bins: int = 15) -> Outcome:
@@ -89,12 +99,9 @@ def expected_calibration_error(state: Rows, *, bins: int = 15) -> Outcome:
         Value in [0, 1], with rows, accuracy and mean confidence of each bin in ``values``; ``too_few_items`` without
         rows.
     """
-    probability, column = _columns(state)
     if not state.n:
         return _EMPTY
-    top = probability.max(1)
-    right = (probability[np.arange(state.n), column] == top) / (probability == top[:, None]).sum(1)
-    place = bin_of(top, bins)
+    place, right, top = bin_terms(state, bins)
     order = np.argsort(place, kind="stable")
     bounds = np.searchsorted(place[order], np.arange(bins + 1))
     hits, sure, counts = [], [], np.diff(bounds).tolist()
@@ -110,3 +117,11 @@ def expected_calibration_error(state: Rows, *, bins: int = 15) -> Outcome:
             "bin_confidence": [s / k if k else None for s, k in zip(sure, counts, strict=True)],
         },
     )
+
+
+def bin_terms(state: Rows, bins: int) -> tuple[NDArray[np.int64], Floats, Floats]:
+    """(n,) bin, share of being right and top probability of each row."""
+    probability, column = _columns(state)
+    top = probability.max(1, initial=0.0)
+    right = (probability[np.arange(state.n), column] == top) / (probability == top[:, None]).sum(1)
+    return bin_of(top, bins), right, top
