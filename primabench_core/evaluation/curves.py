@@ -1,12 +1,15 @@
 """Curves and confusion of one model over a truth, made inside the runner because only it knows the truth.
 
 An exact ROC curve tells, to whoever has the scores, the label of every unit. So over the private truth of a dataset
-curves are drawn in steps of at least :data:`STEP` rows, and below 30 units nothing is drawn. A confusion table says no
-more than the per-class scores of the same result.
+curves are drawn in steps of at least :data:`STEP` rows, and below 30 units nothing is drawn. A confusion table tells
+even more: whoever gives each unit a predicted class of its own reads all labels off the columns. So over a private
+truth all predicted classes that the truth has not are one column, and every column holds at least :data:`STEP` rows.
+Comparing the tables of files that differ in few rows still tells these rows' labels; no step helps against that.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +17,7 @@ from numpy.typing import NDArray
 
 from primabench_core.evaluation.compute import MIN_PARTIAL
 from primabench_core.result.curves import Confusion, Curve, precision_recall_curve, reliability_curve, roc_curve
-from primabench_core.state.rows import Labels, Rows
+from primabench_core.state.rows import Labels
 
 if TYPE_CHECKING:
     from primabench_core.evaluation.paired import Placed
@@ -49,16 +52,7 @@ def curves_of(placed: Placed, *, draws: int = DRAWS, seed: int = 0) -> tuple[Con
     found: list[Confusion | Curve] = []
     predicted = placed.views.prediction.get(name)
     if isinstance(predicted, Labels):
-        rows = Rows(truth.n, {name: predicted}, {name: label})
-        counts = rows.counts(name, name)
-        seen = counts.table.sum(axis=0) + _padded(counts.table.sum(axis=1), len(counts.predicted_classes)) > 0
-        found.append(
-            Confusion(
-                counts.table[:, seen],  # type: ignore[arg-type]
-                counts.truth_classes,
-                [c for c, s in zip(counts.predicted_classes, seen, strict=True) if s],
-            )
-        )
+        found.append(confusion_of(label, predicted, step))
     probability, score = placed.views.prediction.get("probability"), placed.views.prediction.get("score")
     if isinstance(probability, np.ndarray) and truth.classes == label.classes:
         found += _of_probabilities(probability, label, step, draws, seed)
@@ -67,9 +61,64 @@ def curves_of(placed: Placed, *, draws: int = DRAWS, seed: int = 0) -> tuple[Con
     return tuple(found)
 
 
-def _padded(counts: NDArray[np.int64], width: int) -> NDArray[np.int64]:
-    """Counts of the truth's classes, with zeros for predicted ones that it has not."""
-    return np.concatenate([counts, np.zeros(max(0, width - len(counts)), np.int64)])[:width]
+def confusion_of(truth: Labels, predicted: Labels, step: int = 1) -> Confusion:
+    """How often each true class meets each predicted one, no column with fewer than ``step`` rows.
+
+    Args:
+        truth: (n,) labels, none missing.
+        predicted: (n,) labels, whose classes begin with those of the truth.
+        step: Fewest rows of a column. With more than 1, predicted classes outside the truth's are one column, and
+            columns that are too short are put together with each other, and with the shortest other one if need be.
+
+    Example:
+        >>> truth = Labels(np.array([0, 0, 1, 1]), ("a", "b"))
+        >>> own = Labels(np.array([2, 3, 4, 5]), ("a", "b", "p", "q", "r", "s"))
+        >>> confusion_of(truth, own, 2).predicted_classes, confusion_of(truth, own, 2).table
+        (('not a class',), ((2,), (2,)))
+    """
+    place = {label: i for i, label in enumerate(truth.classes)}
+    outside = len(place)
+    true = np.bincount(truth.codes, minlength=outside).tolist()
+    rows = np.bincount(predicted.codes, minlength=len(predicted.classes)).tolist()
+    if step > 1:
+        column = np.array([place.get(label, outside) for label in predicted.classes], np.int64)
+        column, kept, others = _pooled(column, rows, step, true)
+        names = [*map(str, truth.classes), _unlike("not a class", truth.classes)]
+        names = [names[i] for i in kept] + [_unlike("other classes (few rows)", names)] * others
+    else:
+        used = [r or (c in place and true[place[c]]) for c, r in zip(predicted.classes, rows, strict=True)]
+        column = np.cumsum(np.array(used, bool)) - 1
+        names = [str(c) for c, u in zip(predicted.classes, used, strict=True) if u]
+    flat = np.bincount(truth.codes * len(names) + column[predicted.codes], minlength=outside * len(names))
+    return Confusion(flat.reshape(outside, len(names)).tolist(), truth.classes, names)
+
+
+def _pooled(
+    column: NDArray[np.int64], rows: Sequence[int], step: int, true: Sequence[int]
+) -> tuple[NDArray[np.int64], list[int], bool]:
+    """Column of each predicted class after pooling, which columns stay, and whether there is one of others.
+
+    Classes of the truth that nobody predicted keep their column of zeros.
+    """
+    held = np.zeros(len(true) + 1, np.int64)
+    np.add.at(held, column, rows)
+    order = [i for i in np.argsort(held, kind="stable").tolist() if held[i]]
+    pool = [i for i in order if held[i] < step]
+    longer = order[len(pool) :]
+    while pool and longer and held[pool].sum() < step:
+        pool.append(longer.pop(0))
+    kept = sorted(longer + [i for i, count in enumerate(true) if count and not held[i]])
+    table = np.full(len(held), len(kept), np.int64)
+    table[kept] = np.arange(len(kept))
+    return table[column], kept, bool(pool)
+
+
+def _unlike(name: str, taken: Iterable[object]) -> str:
+    """This name, or one that no class has."""
+    held = set(map(str, taken))
+    while name in held:
+        name = f"({name})"
+    return name
 
 
 def _of_probabilities(

@@ -1,10 +1,14 @@
 """`primabench report`: one page that asks nothing of the outside, with what predictions add."""
 
 import re
+from pathlib import Path
 
 import pytest
 
+import primabench_core as pb
 from primabench_core.cli.main import main
+
+SYNTHETIC = "primabench_synthetic/cell_type_annotation@1.0.0"
 
 pytest.importorskip("vl_convert", reason="pictures need the extra `report`")
 pytest.importorskip("jinja2", reason="pages need the extra `report`")
@@ -45,3 +49,41 @@ def test_a_file_of_nobody_is_refused(models, tmp_path, capsys):
     page = str(tmp_path / "r.html")
     assert main(["report", models["good.json"], "--predictions", models["poor.csv"], "-o", page]) == 2
     assert "none of these results" in capsys.readouterr().err
+
+
+def _own_labels(models, folder):
+    """A file with a label of its own for each unit, and its result."""
+    ids = [line.split(",")[0] for line in Path(models["poor.csv"]).read_text().splitlines()[1:]]
+    file, result = folder / "own.csv", folder / "own.json"
+    file.write_text("ids,label\n" + "".join(f"{i},own{k:04}x\n" for k, i in enumerate(ids)))
+    always = ["--task", "cell_type_annotation", "--dataset", SYNTHETIC, "--ci", "none", "--output", str(result)]
+    assert main(["evaluate", *always, "--predictions", str(file), "--label", "model_name=own"]) == 0
+    return file, result
+
+
+def _labels_of_confusions(page):
+    """Of each confusion drawn: whether it has a column of unknown classes, and whether it has one of a unit alone."""
+    drawn = [part.split("</svg>")[0] for part in page.split("<svg")[1:] if "True against predicted" in part]
+    return [("not a class" in svg, bool(re.search(r"own\d{4}x", svg))) for svg in drawn]
+
+
+def test_a_label_of_its_own_for_each_unit_tells_nothing(models, tmp_path):
+    file, result = _own_labels(models, tmp_path)
+    page = tmp_path / "r.html"
+    assert main(["report", str(result), "--predictions", str(file), "-o", str(page)]) == 0
+    assert _labels_of_confusions(page.read_text()) == [(True, False)]
+
+
+def test_nor_do_the_curves_of_a_demo(models, tmp_path, monkeypatch):
+    from primabench_core.evaluation import baselines
+    from primabench_core.evaluation.baselines import predict_baseline
+
+    def own(*args, **more):
+        found = predict_baseline(*args, **more)
+        return pb.EvalData({"label": [f"own{k:04}x" for k in range(found.n)]}, ids=found.ids)
+
+    monkeypatch.setattr(baselines, "predict_baseline", own)
+    folder = tmp_path / "shown"
+    assert main(["demo", "--dataset", SYNTHETIC, "--output", str(folder)]) == 0
+    assert "own0003x" in "".join(p.read_text() for p in folder.glob("*.csv"))
+    assert set(_labels_of_confusions((folder / "report.html").read_text())) == {(True, False)}
