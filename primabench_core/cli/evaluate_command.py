@@ -116,6 +116,7 @@ def _score(
 ) -> tuple[EvalResult, Any]:
     """The result, and the predictions where they may be looked at."""
     from primabench_core.discovery import registry
+    from primabench_core.discovery.names import bare
     from primabench_core.evaluation.oneshot import evaluate
 
     options = {
@@ -129,7 +130,7 @@ def _score(
     if args.predictions is not None:
         predictions = read_for_task(args.task, args.predictions[0], args.map)
         return evaluate(args.task, predictions, partial=args.partial, **options), predictions
-    if registry.load("baseline", f"{args.task}|{args.baseline}").oracle:
+    if registry.load("baseline", f"{bare(args.task)}|{args.baseline}").oracle:
         from primabench_core.evaluation.oracle import evaluate_oracle
 
         return evaluate_oracle(args.task, args.baseline, **options), None

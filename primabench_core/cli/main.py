@@ -10,6 +10,8 @@ Only the module of the command that was asked for is imported: ``primabench list
 from __future__ import annotations
 
 import argparse
+import errno
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -23,6 +25,7 @@ COMMANDS = {
     "build": "build a dataset into the store with its recipe",
     "push": "publish a built dataset version to another store",
     "fetch": "paths of the train and test data of a task",
+    "cache": "what was fetched from remote stores: look, clear, verify",
     "evaluate": "score a file of predictions, or a baseline",
     "compare": "say which differences of two models are real",
     "report": "one page from results: scores, curves, tests, provenance",
@@ -75,10 +78,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         0
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
+    _prepare_output()
     debug = "--debug" in arguments
     arguments = [a for a in arguments if a != "--debug"]
     try:
-        return _run(arguments)
+        code = _run(arguments)
+        sys.stdout.flush()
+        return code
     except SystemExit as stop:  # argparse
         return stop.code if isinstance(stop.code, int) else USAGE if stop.code else OK
     except KeyboardInterrupt:
@@ -87,8 +93,32 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of a pipe went away, as `head` does
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return OK
+    except OSError as error:
+        if not _is_output_fault(error):
+            return _explain(error, debug)
+        print(f"primabench: the output cannot be written: {error.strerror}", file=sys.stderr)  # noqa: T201
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # or the flush at exit fails again
+        return USAGE
     except Exception as error:  # noqa: BLE001  (the last line of defence: an error becomes an exit code)
         return _explain(error, debug)
+
+
+def _prepare_output() -> None:
+    """Let any terminal show what we print: a closed output is the null device, unknown letters become ``?``."""
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123  (lives with the process)
+        elif isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def _is_output_fault(error: OSError) -> bool:
+    """Whether writing to standard output failed: a full disk behind it, no file of ours."""
+    from primabench_core.errors import PrimaBenchError
+
+    faults = (errno.ENOSPC, errno.EIO, errno.EBADF)
+    return not isinstance(error, PrimaBenchError) and error.filename is None and error.errno in faults
 
 
 def _run(arguments: list[str]) -> int:

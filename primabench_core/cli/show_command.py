@@ -48,6 +48,9 @@ def _find(words: list[str]) -> tuple[str, str]:
             f"Expected [KIND] NAME, got {' '.join(words)!r}.", remedy="primabench show task cell_type_annotation"
         )
     name = words[-1]
+    if ":" in name:  # qualified by a distribution
+        owned = [kind for kind in kinds if names.bare(name) in {r.name for r in names.records(kind)}]
+        return (owned or list(kinds))[0], name
     known = {kind: names.names(kind) for kind in kinds}
     for kind in kinds:
         if name in known[kind]:

@@ -158,6 +158,16 @@ def version_of(distribution: str) -> str:
     return next((value for key, value in headers if key == "version"), "")
 
 
+def bare(name: str) -> str:
+    """The name without the distribution that may qualify it.
+
+    Example:
+        >>> bare("primabench-metrics:mcc"), bare("mcc")
+        ('mcc', 'mcc')
+    """
+    return name.partition(":")[2] or name
+
+
 def requirements_of(distribution: str) -> tuple[str, ...]:
     """Requirements of an installed distribution as it declares them (``Requires-Dist``)."""
     return tuple(value for key, value in _headers_of(distribution) if key == "requires-dist")

@@ -6,6 +6,7 @@ distribution and the next command. Failures are not remembered: the next call tr
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Iterable
 from functools import reduce
@@ -111,6 +112,27 @@ def record_of(kind: str, name: str) -> Record:
     if usable:
         return usable[0]
     raise PluginError(_sentence(matches), remedy=_remedy(matches))
+
+
+def as_meant_by(distribution: str, kind: str, name: str) -> str:
+    """What a plugin means by a bare name: its own, or that of a distribution it requires, where several claim it.
+
+    A stranger who takes the name of a metric must not switch off the tasks whose panel has it.
+
+    Args:
+        distribution: The plugin that uses the name.
+        kind: Kind of thing.
+        name: The name; left as it is where it is qualified already, or claimed once.
+    """
+    claims = [] if ":" in name else [r for r in _matches(kind, name) if r.status == "conflict"]
+    if not claims:
+        return name
+    required = (re.split(r"[^A-Za-z0-9._-]", text, maxsplit=1)[0] for text in names.requirements_of(distribution))
+    for trusted in map(names.normalise, (distribution, *required)):
+        found = [r for r in claims if names.normalise(r.distribution) == trusted]
+        if found:
+            return f"{found[0].distribution}:{name}"
+    return name
 
 
 def _matches(kind: str, name: str) -> list[Record]:

@@ -31,15 +31,17 @@ def predict_baseline(
         210
     """
     from primabench_core.discovery import registry
+    from primabench_core.discovery.names import bare
     from primabench_core.store.access import fetch_data, fetch_test, load
 
-    spec = registry.load("baseline", f"{task}|{name}")
+    key = f"{bare(task)}|{name}"
+    spec = registry.load("baseline", key)
     if spec.oracle:
         raise UsageError(
             f"Baseline {name!r} knows the solution; its predictions are scored inside the runner and never returned.",
             remedy=f"primabench evaluate --task {task} --baseline {name}",
         )
-    function = registry.resolve(spec.predict, owner=registry.distribution_of("baseline", f"{task}|{name}")[0])
+    function = registry.resolve(spec.predict, owner=registry.distribution_of("baseline", key)[0])
     task_spec = registry.load("task", task)
     if task_spec.supervised:
         train_path, test_path = fetch_data(task, dataset=dataset, store=store)

@@ -49,10 +49,11 @@ def evaluate_oracle(
     import numpy as np
 
     from primabench_core.discovery import registry
+    from primabench_core.discovery.names import bare
     from primabench_core.evaluation.scoring import describe
     from primabench_core.store.access import open_solution, resolve_dataset
 
-    name = f"{task}|{baseline}"
+    name = f"{bare(task)}|{baseline}"
     spec = registry.load("baseline", name)
     if not spec.oracle:
         raise UsageError(

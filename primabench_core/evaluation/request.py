@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from primabench_core.contract.contract import Contract
 from primabench_core.errors import CorruptDataError, UsageError
@@ -87,14 +87,15 @@ def request_for_task(
         UnknownNameError: no such task or metric.
         MissingDataError: the dataset is not in the store.
     """
-    from primabench_core.discovery.registry import distribution_of, load
+    from primabench_core.discovery.registry import as_meant_by, distribution_of, load
     from primabench_core.store.access import dataset_content_hash, resolve_dataset
 
     spec = load("task", task)
     key = resolve_dataset(task, dataset)
     if spec.contract.many_rows_per_unit:
         raise UsageError(f"Task {task!r} predicts several rows a unit, which this version cannot evaluate.")
-    panel = resolve_all(spec.metrics)
+    plugin = distribution_of("task", task)
+    panel = resolve_all([evolve(use, name=as_meant_by(plugin[0], "metric", use.name)) for use in spec.metrics])
     chosen = panel if metrics is None else resolve_all(metrics)
     own = [metric.name for metric in chosen if metric.foreign and not metric.distribution]
     if own:
@@ -113,7 +114,7 @@ def request_for_task(
         independent_unit=spec.independent_unit,
         aggregate=spec.aggregate,
         panel=tuple(m.name for m in panel),
-        task_plugin=distribution_of("task", task),
+        task_plugin=plugin,
         store=store,
         **options,
     )

@@ -121,7 +121,7 @@ def _splits(
     place = reach(key, store)
     complete(place, find_preparer(task, key)[0], *splits, lazy=lazy, progress=progress)
     manifest = prepare(task, key, place.root)
-    return place.version(key) / prepared_name(task, manifest.preparer_version), manifest
+    return place.version(key) / prepared_name(manifest.task, manifest.preparer_version), manifest
 
 
 def _split_path(folder: Path, manifest: PreparedManifest, split: str) -> Path:
@@ -159,6 +159,8 @@ def load(path: str | os.PathLike[str], task: str | None = None, split: str | Non
     Example:
         >>> test = load(test_path, task="cell_type_annotation", split="test")  # doctest: +SKIP
     """
+    from primabench_core.discovery.names import bare
+
     where = Path(path)
     if PRIVATE_FOLDER in where.absolute().parts or PRIVATE_FOLDER in where.resolve().parts:
         raise UsageError(
@@ -173,7 +175,7 @@ def load(path: str | os.PathLike[str], task: str | None = None, split: str | Non
     found = next((e.split for e in manifest.artifacts if inside(folder, e.path).resolve() == here), None)
     if found is None:
         raise MissingDataError(f"{where} is not a split of a task", remedy="pb.fetch_data(task=…) gives such paths")
-    if task is not None and task != manifest.task:
+    if task is not None and bare(task) != manifest.task:
         raise UsageError(
             f"{where} belongs to task {manifest.task!r}, not {task!r}", remedy=f"pb.fetch_data(task={task!r})"
         )

@@ -326,6 +326,9 @@ def _read_npz(path: Path, contract: Contract, mapping: dict[str, str]) -> EvalDa
                     name, "numbers or text", "pickled Python objects, which are never loaded", remedy=remedy
                 )
                 raise ContractError([found], what=f"The file {path}") from error
+    single = [Violation(name, "one entry a row", "a single value") for name, array in arrays.items() if not array.ndim]
+    if single:
+        raise ContractError(single, what=f"The file {path}", remedy="save arrays whose first dimension is the row")
     coords = {name: arrays.pop(mapping.pop(name, name)) for name in COORDS if mapping.get(name, name) in arrays}
     arrays, ids = _split_ids(arrays, contract, mapping, path)
     return EvalData(join_columns(_rename(arrays, contract, mapping, path), contract), ids=ids, coords=coords)

@@ -196,12 +196,13 @@ def find_preparer(task: str, key: str) -> tuple[PreparerSpec, str]:
 
     registry.load("task", task)  # an unknown task is the better message
     parse_key(key)
+    bare = names.bare(task)
     try:
-        return registry.load("preparer", f"{task}|{key}"), registry.distribution_of("preparer", f"{task}|{key}")[0]
+        return registry.load("preparer", f"{bare}|{key}"), registry.distribution_of("preparer", f"{bare}|{key}")[0]
     except UnknownNameError:
-        known = [name.partition("|")[2] for name in names.names("preparer") if name.startswith(f"{task}|")]
+        known = [name.partition("|")[2] for name in names.names("preparer") if name.startswith(f"{bare}|")]
         raise UnknownNameError(
-            f"dataset of task {task!r}", key, known, remedy=f"primabench list datasets --task {task}"
+            f"dataset of task {bare!r}", key, known, remedy=f"primabench list datasets --task {bare}"
         ) from None
 
 

@@ -334,3 +334,19 @@ def test_unknown_things_name_where_to_look():
     with pytest.raises(UnknownNameError) as caught:
         registry.load("baseline", "fake_t|nobody")
     assert caught.value.remedy == "primabench list baselines --task fake_t"
+
+
+def test_a_stranger_who_takes_a_name_does_not_switch_off_a_panel(make_site) -> None:  # type: ignore[no-untyped-def]
+    """The panel of a task means the metrics of the distributions that its plugin requires."""
+    site = make_site("site")
+    site.module("fake_mod", GOOD)
+    site.distribution("fake-metrics", {"metrics": {"fake_good": "fake_mod:GOOD"}})
+    site.distribution("fake-task", {"metrics": {}}, requires=("numpy", "fake_metrics>=1,<2"))
+    assert registry.as_meant_by("fake-task", "metric", "fake_good") == "fake_good"
+    site.distribution("fake-stranger", {"metrics": {"fake_good": "fake_mod:GOOD"}})
+    with pytest.raises(PluginError, match="neither"):
+        registry.load("metric", "fake_good")
+    meant = registry.as_meant_by("fake-task", "metric", "fake_good")
+    assert meant == "fake-metrics:fake_good"
+    assert registry.load("metric", meant).name == "fake_good"
+    assert registry.as_meant_by("fake-other", "metric", "fake_good") == "fake_good"
