@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 
 from attrs import evolve
@@ -164,7 +163,7 @@ def _question(
         request = request_for_truth(metrics, **options)
         is_path = isinstance(truth, str | os.PathLike)
         own = os.fspath(truth) if is_path else EvalData.of(truth, request.contract).load()
-        question = Question(request, ci, own, token_hex(8))
+        question = Question(request, ci, own, identity(own, request.contract, {}))
     for metric in request.metrics:
         function_of(metric)  # refused here, not on every worker
     return question
