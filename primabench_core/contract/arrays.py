@@ -169,7 +169,8 @@ def whole_numbers(text: NDArray[Any]) -> NDArray[np.int64] | None:
         >>> whole_numbers(np.array(["1", "-2"], object)), whole_numbers(np.array(["01"], object))
         (array([ 1, -2]), None)
     """
-    if not all(isinstance(v, str) and len(v) < 20 and v.isascii() and v.lstrip("-").isdigit() for v in text.flat):
+    usual = (isinstance(v, str) and len(v) <= 20 and v.isascii() and v.removeprefix("-").isdigit() for v in text.flat)
+    if not all(usual):
         return None
     numbers = [int(v) for v in text.flat]
     if any(str(n) != v or not -(2**63) <= n < 2**63 for n, v in zip(numbers, text.flat, strict=True)):

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from primabench_core.contract.arrays import as_ids, as_labels, as_numeric, whole_numbers
@@ -178,6 +178,8 @@ def test_lazy_things_are_told_from_others():
     assert not any(is_lazy(v) for v in ([1], np.zeros(2), torch.zeros(2), pd.Series([1]), "a", 1.0, np.float64(1)))
 
 
+@example([-(10**18), -(2**63), 2**63 - 1])
+@example(["--1"])
 @given(st.lists(st.integers(-(2**70), 2**70) | st.text("0123456789-+ ._", max_size=4)))
 def test_whole_numbers_only_in_their_usual_form(values):
     text = np.array([str(v) for v in values] + [None], object)[:-1]
