@@ -33,7 +33,7 @@ def configure(parser: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Run the demo and return 0, or 1 if a metric failed."""
-    from primabench_core.cli.evaluate_command import _build_if_missing
+    from primabench_core.cli.evaluate_command import build_if_missing
     from primabench_core.cli.report_command import comparisons_for, curves_for
     from primabench_core.discovery import listing, registry
     from primabench_core.result.report import write_report
@@ -42,7 +42,7 @@ def run(args: Namespace) -> int:
     dataset = args.dataset or task.default_dataset
     say = (lambda text: None) if args.json else write
     say(f"1. data      {dataset}")
-    _build_if_missing(dataset, args.store, quiet=True)
+    build_if_missing(dataset, args.store, quiet=True)
     folder = Path(args.output)
     folder.mkdir(parents=True, exist_ok=True)
     names = listing.list_baselines(task=args.task)

@@ -68,7 +68,7 @@ def run(args: Namespace) -> int:
     task = registry.load("task", args.task)
     dataset = args.dataset or task.default_dataset
     if args.build:
-        _build_if_missing(dataset, args.store, quiet=args.json)
+        build_if_missing(dataset, args.store, quiet=args.json)
     metrics = [m.strip() for m in args.metrics.split(",")] if args.metrics else None
     if many.is_asked(args):
         return many.run(
@@ -171,7 +171,8 @@ def _unknown_names(result: EvalResult, predictions: Any, store: str | None) -> l
     return list(dict.fromkeys(n for f in chosen for n in map(str, predictions[f].tolist()) if n not in known))
 
 
-def _build_if_missing(dataset: str, store: str | None, *, quiet: bool) -> None:
+def build_if_missing(dataset: str, store: str | None, *, quiet: bool) -> None:
+    """Build a dataset unless the store has it."""
     from primabench_core.cli.build_command import build
     from primabench_core.errors import VersionExistsError
 
