@@ -275,3 +275,31 @@ def test_the_preload_imports_torch_once(client):
         "assert 'torch' not in sys.modules\ndask_setup(None)\nassert 'torch' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_wide_fields_are_summed_where_they_are_read(client, tmp_path):
+    """Rows are not kept, and repeats in other groups are still counted once; a conflict names its row."""
+    from primabench_core.contract.evaldata import EvalData
+    from primabench_core.store.zarr_io import write
+
+    rng = np.random.default_rng(8)
+    n, width = 300, 40
+    ids = [f"r{i}" for i in range(n)]
+    write(EvalData({"value": rng.normal(size=(n, width))}, ids=ids), tmp_path / "truth.zarr")
+    value = rng.normal(size=(n, width)).astype(np.float32)
+    metrics = ["pearson", "mse"]
+    truth = str(tmp_path / "truth.zarr")
+    parts = [{"ids": [ids[r] for r in rows], "value": value[rows]} for rows in cut(n, 12, repeats=40)]
+    stored = tmp_path / "predictions.zarr"
+    order = rng.permutation(n)
+    write(EvalData({"value": value[order]}, ids=[ids[i] for i in order]), stored, chunk_bytes=4096, shard_bytes=8192)
+    wrong = [*parts, {"ids": [ids[7]], "value": value[8:9]}]
+    options = {"truth": truth, "metrics": metrics, "ci": None, "progress": False}
+    expected = pb.evaluate_many({"whole": {"ids": ids, "value": value}}, **options)["whole"]
+    assert {r.name: r.status for r in expected} == {"pearson": "ok", "mse": "ok"}
+    for where in (None, client):
+        found = pb.evaluate_many({"parts": parts, "stored": str(stored), "wrong": wrong}, client=where, **options)
+        same(found["parts"], expected)
+        same(found["stored"], expected)
+        assert found["wrong"].kind == "ContractError"
+        assert "r7" in found["wrong"].reason
