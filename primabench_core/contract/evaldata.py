@@ -136,7 +136,7 @@ class EvalData:
             UnknownNameError: there is no such field (a KeyError, too).
         """
         if name not in self.fields:
-            held = ", ".join(map(repr, self.fields)) or "none"
+            held = ", ".join(map(repr, list(self.fields)[:20])) or "none"
             beside = "".join(f"; {c} stand in .coords[{c!r}]" for c in self.coords)
             raise UnknownNameError("field", name, self.fields, remedy=f"the fields are {held}; ids in .ids{beside}")
         return plain(self.fields[name], name)

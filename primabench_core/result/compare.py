@@ -12,12 +12,19 @@ from primabench_core.result.eval_result import EvalResult
 from primabench_core.result.identity import canonical_bytes
 from primabench_core.result.json import to_dict
 from primabench_core.result.metric_result import MetricResult
-from primabench_core.result.numeral import numeral
+from primabench_core.result.numeral import numeral, span
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import Group
 
     from primabench_core.statistics.finding import Finding
+
+_SHORT = 8
+"""Letters of a model's name that fit the head of a column; longer ones are lettered."""
+_NAME = 24
+"""Letters of a metric's name that are kept on one line."""
+_VERDICT = 7
+"""Width of the last column, which would otherwise be squeezed first."""
 
 Test = Literal["delong", "mcnemar", "wilcoxon", "bootstrap"]
 
@@ -99,35 +106,40 @@ class Comparison:
     def __str__(self) -> str:
         from primabench_core.result.table import rendered
 
-        return rendered(self.__rich__(), width=100)
+        return rendered(self.__rich__())
 
-    def __rich__(self) -> Table:
+    def __rich__(self) -> Group:
         from rich import box
         from rich.table import Table
         from rich.text import Text
 
+        from primabench_core.result.table import titled
+
         how = {"holm": "Holm", "benjamini_hochberg": "Benjamini-Hochberg"}[self.correction]
-        table = Table(
-            box=box.SIMPLE_HEAD,
-            title=Text(f"{self.a} against {self.b}"),
-            caption=Text(f"{self.n_units:,} {self.unit}s · paired tests, corrected by {how} over the table"),
-            title_justify="left",
-            caption_justify="left",
-            pad_edge=False,
-            padding=(0, 1, 0, 0),
-        )
-        table.add_column("metric", overflow="fold")
-        for name in (self.a, self.b, "difference", "p", "corrected"):
-            # numbers stay whole; a long name of a model gives way
-            table.add_column(Text(name, overflow="ellipsis"), justify="right", no_wrap=True)
-        table.add_column("verdict", overflow="fold")
+        short = max(len(self.a), len(self.b)) <= _SHORT
+        one, two = (self.a, self.b) if short else ("a", "b")
+        notes = [f"{self.n_units:,} {self.unit}s · paired tests, corrected by {how} over the table"]
+        untested: dict[str, list[str]] = {}
+        for d in self.differences:
+            if d.p is None:
+                untested.setdefault(d.reason, []).append(d.metric)
+        notes += [f"not tested: {', '.join(names)}: {reason}" for reason, names in untested.items()]
+        title = f"{self.a} against {self.b}" if short else f"a: {self.a} against b: {self.b}"
+        table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
+        longest = max((len(d.metric) for d in self.differences), default=0)
+        table.add_column("metric", overflow="fold", no_wrap=longest <= _NAME)
+        for name in (one, two, "difference", "p", "p corr."):
+            table.add_column(Text(name), justify="right", no_wrap=True)  # numbers stay whole
+        table.add_column("better", overflow="fold", min_width=_VERDICT)
+        verdicts = {"a": one, "b": two, "differs": "differs", "": "neither"}
         for d in self.differences:
             difference = numeral(d.difference, digits=3)
             if d.low is not None and d.high is not None:
-                difference += f"\n[{numeral(d.low, digits=3)}, {numeral(d.high, digits=3)}]"
+                difference += f"\n{span(d.low, d.high, digits=3)}"
             cells = [numeral(d.a, digits=3), numeral(d.b, digits=3), difference, p_text(d.p), p_text(d.adjusted)]
-            table.add_row(*(Text(cell) for cell in (d.metric, *cells, self.verdict(d))))
-        return table
+            verdict = "" if d.p is None else verdicts[d.better(self.level)]
+            table.add_row(*(Text(cell) for cell in (d.metric, *cells, verdict)))
+        return titled(title, table, "\n".join(notes))
 
 
 def compare(

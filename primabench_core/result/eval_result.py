@@ -17,7 +17,7 @@ from primabench_core.spec.frozen import FrozenMapping
 
 if TYPE_CHECKING:
     import pandas as pd
-    from rich.table import Table
+    from rich.console import Group
 
 
 def _text_mapping(value: Mapping[str, str]) -> FrozenMapping[str]:
@@ -263,7 +263,7 @@ class EvalResult:
 
         return as_text(self)
 
-    def __rich__(self) -> Table:
+    def __rich__(self) -> Group:
         from primabench_core.result.table import result_table
 
         return result_table(self)

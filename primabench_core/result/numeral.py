@@ -16,3 +16,16 @@ def numeral(value: float | None, missing: str = "–", digits: int = 4) -> str:
     if size and (size < 10 ** (1 - digits) or size >= 1e5):
         return f"{value:.3e}"
     return f"{value:.{digits}f}" if size < 100 else f"{value:.2f}"
+
+
+def span(low: float, high: float, digits: int = 4) -> str:
+    """Both ends of an interval with the decimals that the larger end needs: an end near 0 is no reason for powers.
+
+    Example:
+        >>> span(-0.003087, 0.11, digits=3), span(1e-7, 2e-7)
+        ('[-0.003, 0.110]', '[1.000e-07, 2.000e-07]')
+    """
+    size = max(abs(low), abs(high))
+    if 10 ** (1 - digits) <= size < 100:
+        return f"[{low:.{digits}f}, {high:.{digits}f}]"
+    return f"[{numeral(low, digits=digits)}, {numeral(high, digits=digits)}]"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from primabench_core.result.numeral import numeral
 
 if TYPE_CHECKING:
+    from rich.console import Group
     from rich.table import Table
 
     from primabench_core.result.eval_result import EvalResult
@@ -20,16 +21,13 @@ _NAME = 28
 """Letters of a metric's name that are kept on one line."""
 
 
-def result_table(result: EvalResult) -> Table:
+def result_table(result: EvalResult) -> Group:
     """A rich table of a result: metric, value, interval, n, and why a value is missing."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(
-        box=box.SIMPLE_HEAD, title=Text(_title(result)), title_justify="left", caption=Text(_caption(result)),
-        caption_justify="left", title_style="bold", pad_edge=False,
-    )  # fmt: skip
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     level = next((r.interval.level for r in result if r.interval), None)
     # a name is broken only where it would leave no room for the numbers
     table.add_column("metric", overflow="fold", no_wrap=all(len(key) <= _NAME for key in result.keys()))  # noqa: SIM118
@@ -47,7 +45,15 @@ def result_table(result: EvalResult) -> Table:
             row.append(Text(_ends(found)))
         row.append(Text("" if found.n is None else f"{found.n:,}"))
         table.add_row(*row, *([Text(remark)] if any(remarks) else []))
-    return table
+    return titled(_title(result), table, _caption(result))
+
+
+def titled(title: str, table: Table, notes: str) -> Group:
+    """A table between its title and its notes, which may be wider than it."""
+    from rich.console import Group
+    from rich.text import Text
+
+    return Group(Text(title, style="bold"), table, Text(notes, style="dim"))
 
 
 def as_text(result: EvalResult, width: int = 80) -> str:
@@ -55,8 +61,8 @@ def as_text(result: EvalResult, width: int = 80) -> str:
     return rendered(result_table(result), width)
 
 
-def rendered(table: Table, width: int = 80) -> str:
-    """Any rich table as plain text, whatever the terminal is."""
+def rendered(table: Group, width: int = 80) -> str:
+    """What rich would print as plain text, whatever the terminal is."""
     from rich.console import Console
 
     out = StringIO()
@@ -72,6 +78,17 @@ def _title(result: EvalResult) -> str:
 
 
 def _caption(result: EvalResult) -> str:
+    """Units and hash, and why some metrics have no interval: once for all that share the reason."""
+    absent: dict[str, list[str]] = {}
+    for key, found in zip(result.keys(), result, strict=True):
+        reason = _no_interval(found)
+        if reason:
+            absent.setdefault(reason, []).append(key)
+    notes = [f"no interval: {', '.join(names)}: {reason}" for reason, names in absent.items()]
+    return "\n".join([_about(result), *notes])
+
+
+def _about(result: EvalResult) -> str:
     covered = "" if result.coverage == 1 else f" · {result.coverage:.1%} of them predicted"
     units = f"{result.n_units:,} {result.unit}{'' if result.n_units == 1 else 's'}"
     return f"{units}{covered} · scores {result.scores_hash[:12]}"
@@ -85,7 +102,13 @@ def _ends(result: MetricResult) -> str:
 
 def _remark(result: MetricResult) -> str:
     status = [f"{result.status}: {result.reason}"] if result.value is None else []
-    return "; ".join(status + remarks(result))
+    return "; ".join(status + [part for part in remarks(result) if not part.startswith("no interval")])
+
+
+def _no_interval(result: MetricResult) -> str:
+    """Why a value has no interval though one was asked for; empty where it has, or has no value."""
+    absent = result.value is not None and result.interval is not None and result.interval.low is None
+    return result.interval.reason if absent and result.interval is not None else ""
 
 
 def remarks(result: MetricResult, *, digits: int = 4) -> list[str]:
@@ -95,9 +118,8 @@ def remarks(result: MetricResult, *, digits: int = 4) -> list[str]:
         result: Of one metric.
         digits: Of numbers.
     """
-    parts = []
-    if result.value is not None and result.interval is not None and result.interval.low is None:
-        parts.append(f"no interval: {result.interval.reason}")
+    reason = _no_interval(result)
+    parts = [f"no interval: {reason}"] if reason else []
     if result.n_undefined:
         parts.append(f"{result.n_undefined} undefined")
     if result.value is None and result.mean_over_defined is not None:

@@ -72,6 +72,15 @@ def test_examples_of_public_names_run() -> None:
     assert runner.tries > 20
 
 
+def test_the_readme_keeps_its_two_commands() -> None:
+    """Each on one line, loud enough to be seen working; CI takes the second out of the page."""
+    lines = [line for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("python3 -m venv ")]
+    assert len(lines) == 2
+    assert lines[0].endswith("primabench demo")
+    assert re.fullmatch(r"python3 -m venv .*nox -s tests", lines[1])
+    assert not any(re.search(r"pip install.* -q\b|--quiet", line) for line in lines)
+
+
 def test_every_page_with_python_is_run() -> None:
     """A block in another spelling (```py) would never run."""
     for page in PAGES:

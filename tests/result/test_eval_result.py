@@ -7,7 +7,7 @@ import attrs
 import pytest
 
 from primabench_core.errors import ResultError, UnknownNameError
-from primabench_core.result import EvalResult, MetricResult
+from primabench_core.result import EvalResult, Interval, MetricResult
 
 
 def test_looking_up(result):
@@ -126,3 +126,14 @@ def test_the_package_is_light():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stderr.strip() == ""
+
+
+def test_a_reason_without_an_interval_stands_once_under_the_table():
+    absent = Interval(low=None, high=None, method="none", reason="a row drawn twice agrees with itself")
+    results = [MetricResult(name=n, value=0.5, n=4, interval=absent) for n in ("ari", "nmi")]
+    results.append(MetricResult(name="accuracy", value=0.5, n=4, values={"n_unknown_labels": 1}))
+    text = str(EvalResult.make(results=results, n_units=4))
+    assert text.count("drawn twice") == 1
+    assert "no interval: ari, nmi: a row drawn twice agrees with itself" in text
+    assert "1 unknown label" in text
+    assert "unknown labels" not in text

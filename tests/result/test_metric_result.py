@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from primabench_core.contract.fields import Field
 from primabench_core.errors import MetricError
 from primabench_core.result import Interval, MetricResult
+from primabench_core.result.numeral import span
 from primabench_core.spec import MetricSpec, Outcome
 
 LABEL = Field("label", "label")
@@ -117,3 +118,10 @@ def test_text():
     found = MetricResult(name="mcc", value=0.25, n=1200, interval=Interval(low=0.2, high=0.3))
     assert str(found) == "mcc: 0.2500 [0.2000, 0.3000] (n=1,200)"
     assert "single_class" in repr(MetricResult(name="mcc", value=None, reason="single_class"))
+
+
+def test_an_end_near_zero_is_written_like_the_other():
+    assert span(-0.003087, 0.11, digits=3) == "[-0.003, 0.110]"
+    assert span(0.0, 0.0) == "[0.0000, 0.0000]"
+    assert span(1e-7, 2e-7) == "[1.000e-07, 2.000e-07]"
+    assert span(-1e6, 0.5) == "[-1.000e+06, 0.5000]"

@@ -11,7 +11,7 @@ from primabench_core.result.compare import p_text
 from primabench_core.result.curves import Confusion, Curve
 from primabench_core.result.eval_result import EvalResult
 from primabench_core.result.metric_result import MetricResult
-from primabench_core.result.numeral import numeral
+from primabench_core.result.numeral import numeral, span
 from primabench_core.result.report import plots
 from primabench_core.result.report.summary import Column, Matrix, by_rank, summarise
 
@@ -41,7 +41,7 @@ def render_page(
     sections = [_section(pen, names, members, curves, comparisons) for names, members in groups]
     source = files(__package__).joinpath("page.html.j2").read_text(encoding="utf-8")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(number=numeral, p=p_text, words=lambda name: str(name).replace("_", " "))
+    environment.filters.update(number=numeral, span=span, p=p_text, words=lambda name: str(name).replace("_", " "))
     heading = title or (sections[0]["title"] if len(sections) == 1 else "Evaluation report")
     page: str = environment.from_string(source).render(title=heading, sections=sections)
     return page

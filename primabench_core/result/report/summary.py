@@ -9,7 +9,7 @@ from attrs import frozen
 
 from primabench_core.result.eval_result import EvalResult
 from primabench_core.result.metric_result import MetricResult
-from primabench_core.result.numeral import numeral
+from primabench_core.result.numeral import span
 from primabench_core.result.table import remarks
 
 Role = Literal["model", "baseline", "oracle"]
@@ -35,9 +35,9 @@ class Cell:
     def interval(self) -> str:
         """The interval as text, empty without one."""
         ends = self.result.interval
-        if ends is None or ends.low is None:
+        if ends is None or ends.low is None or ends.high is None:
             return ""
-        return f"[{numeral(ends.low, digits=3)}, {numeral(ends.high, digits=3)}]"
+        return span(ends.low, ends.high, digits=3)
 
     @property
     def remarks(self) -> tuple[str, ...]:
