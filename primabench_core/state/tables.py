@@ -94,7 +94,7 @@ class Tables:
         return sums
 
     def table(self, draw: int) -> Counts:
-        """One of the tables, with all its cells."""
-        table = np.zeros((len(self.cells.truth_classes), len(self.cells.predicted_classes)), np.int64)
-        table.reshape(-1)[self.cells.places] = self.counts[draw]
-        return Counts(table, self.cells.truth_classes, self.cells.predicted_classes)
+        """One of the tables."""
+        return Counts.of_cells(
+            self.cells.places, self.counts[draw], self.cells.truth_classes, self.cells.predicted_classes
+        )

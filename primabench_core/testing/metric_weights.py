@@ -67,9 +67,8 @@ def resamples(state: Rows | Counts, seed: int = 5) -> Iterator[Resampled]:
     """Resamples of a state: all rows once, none, one row alone, random ones, and random ones of groups of rows."""
     rng = np.random.default_rng(seed)
     if isinstance(state, Counts):
-        places = np.flatnonzero(state.table)
-        cells = Cells(places, state.truth_classes, state.predicted_classes)
-        tables = Tables(cells, _times(rng, len(places), state.table.reshape(-1)[places]))
+        cells = Cells(state.places, state.truth_classes, state.predicted_classes)
+        tables = Tables(cells, _times(rng, len(state.places), state.times))
         yield "resampled tables", tables, [tables.table(i) for i in range(len(tables))]
         return
     times = _times(rng, state.n, np.ones(state.n, np.int64))

@@ -98,6 +98,46 @@ def test_square_is_the_same_whatever_the_vocabulary(some):
     assert tables[0] == tables[1]
 
 
+@given(pairs)
+def test_margins_are_those_of_the_square(some):
+    for counts in (
+        count(some),
+        count(some, tuple("abcdz"), tuple("abqxy")),
+        count(some, tuple("abcd"), tuple("abcdxy")),
+    ):
+        table, classes = counts.square()
+        m = counts.margins
+        assert m.classes == classes
+        assert m.hits.tolist() == table.diagonal().tolist()
+        assert m.true.tolist() == table.sum(1).tolist()
+        assert m.called.tolist() == table.sum(0).tolist()
+        assert counts.true.tolist() == counts.table.sum(1).tolist()
+        assert counts.called.tolist() == counts.table.sum(0).tolist()
+        assert counts.times.tolist() == counts.table[counts.table > 0].tolist()
+
+
+def test_cells_named_again_are_added_and_zeros_are_none():
+    counts = Counts.of_cells(np.array([3, 0, 3, 1]), np.array([2, 1, 5, 0]), ("a", "b"), ("a", "b"))
+    assert (counts.places.tolist(), counts.times.tolist()) == ([0, 3], [1, 7])
+    assert counts.table.tolist() == [[1, 0], [0, 7]]
+
+
+def test_a_table_must_fit_its_classes():
+    with pytest.raises(ValueError, match="shape"):
+        Counts(np.zeros((2, 2), np.int64), ("a",), ("a", "b"))
+
+
+def test_many_classes_and_few_rows_take_few_cells():
+    k, n = 300_000, 1000
+    classes = tuple(range(k))
+    rng = np.random.default_rng(1)
+    truth, predicted = rng.integers(0, k, n), rng.integers(0, k, n)
+    counts = Counts.of(truth, predicted, classes, classes)
+    assert len(counts.places) <= n
+    assert counts.margins.true.sum() == counts.margins.called.sum() == counts.merge(counts).n // 2 == n
+    assert counts.margins.hits.sum() == (truth == predicted).sum()
+
+
 def test_integer_and_text_labels():
     assert Labels(np.array([1, 0]), (3, 5)).values().tolist() == [5, 3]
     assert Labels(np.array([1, 0]), (3, 5)).values().dtype == np.int64

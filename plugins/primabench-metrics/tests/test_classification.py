@@ -180,3 +180,18 @@ def test_micro_f1_is_tested_as_the_accuracy_that_it_is():
     )
     assert found["micro_f1"].test == "mcnemar"
     assert found["micro_f1"].p == found["accuracy"].p
+
+
+@pytest.mark.parametrize(
+    "name", ["accuracy", "micro_f1", "macro_f1", "weighted_f1", "mcc", "cohen_kappa", "n_unpredicted_classes"]
+)
+def test_no_metric_asks_for_all_cells(name, monkeypatch):
+    def refuse(self):
+        raise AssertionError("a table of all classes by all classes")
+
+    monkeypatch.setattr(Counts, "table", property(refuse))
+    monkeypatch.setattr(Counts, "square", refuse)
+    rng = np.random.default_rng(2)
+    truth = rng.integers(0, 1_000_000, 500)
+    predicted = np.where(rng.random(500) < 0.5, truth, rng.integers(0, 1_000_000, 500))
+    assert pb.score(name, {"label": predicted}, {"label": truth}).value is not None

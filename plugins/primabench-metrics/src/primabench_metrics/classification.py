@@ -33,8 +33,8 @@ class _Margins:
 
     @classmethod
     def of(cls, counts: Counts) -> _Margins:
-        table, classes = counts.square()
-        return cls(classes, table.diagonal().tolist(), table.sum(1).tolist(), table.sum(0).tolist(), int(table.sum()))
+        m = counts.margins
+        return cls(m.classes, m.hits.tolist(), m.true.tolist(), m.called.tolist(), counts.n)
 
     def f1(self) -> list[float]:
         """2TP/(2TP+FP+FN) of each class; the denominator is never 0 for a class that occurs."""

@@ -34,14 +34,13 @@ class Partitions:
     @classmethod
     def of(cls, counts: Counts) -> Partitions:
         """Margins and cells of a table of truth x prediction."""
-        table = counts.table
-        columns = table.sum(0).tolist()
+        columns = counts.called.tolist()
         noise = sum(k for c, k in zip(counts.predicted_classes, columns, strict=True) if c in NOISE)
         return cls(
-            table[table > 0].tolist(),
-            [k for k in table.sum(1).tolist() if k],
+            counts.times.tolist(),
+            [k for k in counts.true.tolist() if k],
             [k for k in columns if k],
-            int(table.sum()),
+            counts.n,
             noise,
         )
 
