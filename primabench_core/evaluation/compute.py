@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from primabench_core.contract.violations import Violation
 from primabench_core.errors import ContractError, CoverageError
 from primabench_core.evaluation.aggregate import aggregate
-from primabench_core.evaluation.draws import draw_seed, population
+from primabench_core.evaluation.draws import classes_of, draw_seed, population
 from primabench_core.evaluation.intervals import absent_for, as_level, bootstrap
 from primabench_core.evaluation.plan import MetricPlan
 from primabench_core.evaluation.resampled import Job
@@ -141,16 +141,19 @@ def _with_intervals(
             results[i] = s.result.with_interval(Interval.absent(NO_ROWS, level=level))
             continue
         gaps = views.gaps(s.plan)
-        if (gaps, declared.method) not in populations:
+        classes = None if views.is_summed(s.plan) else classes_of(s.plan, views.rows(s.plan))
+        key = (gaps, declared.method, classes is not None)
+        if key not in populations:
             chosen = views.positions(gaps)
-            populations[gaps, declared.method] = population(
+            populations[key] = population(
                 views.rows(s.plan).n,
                 method=declared.method,
                 unit=truth.unit or request.unit,
                 groups=truth.groups if chosen is None or truth.groups is None else truth.groups[chosen],
                 blocks=lambda chosen=chosen: truth.blocks if chosen is None else truth.blocks[chosen],  # type: ignore[misc]
+                classes=classes,
             )
-        source = populations[gaps, declared.method]
+        source = populations[key]
         if views.is_summed(s.plan):
             sums: Any = views.sums(s.plan)
             jobs.append(Job(s.plan, s.function, sums, source, weighted_of(s.plan.metric)))

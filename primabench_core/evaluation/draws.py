@@ -17,7 +17,9 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
+from primabench_core.evaluation.plan import MetricPlan
 from primabench_core.state.multiplicity import Groups, Multiplicities
+from primabench_core.state.rows import Labels, Rows
 from primabench_core.statistics.resampling import draws_below
 
 BLOCKS = 256
@@ -44,6 +46,33 @@ def draw_seed(task: str, data: str, seed: int = 0) -> int:
 
 
 @frozen(eq=False)
+class Strata:
+    """Units by class: a draw takes as many of each class as there are.
+
+    Place ``i`` of a draw holds a unit of the class of unit ``i``, so that names and order of classes do not enter.
+    """
+
+    order: Positions
+    """(n,) units, class after class."""
+    starts: Positions
+    """(n,) where the class of each unit begins in ``order``."""
+    sizes: Positions
+    """(n,) units of its class."""
+
+    @classmethod
+    def of(cls, codes: NDArray[np.int64]) -> Strata:
+        """Strata of units with these class codes."""
+        counts = np.bincount(codes)
+        starts = np.cumsum(counts) - counts
+        return cls(np.argsort(codes, kind="stable"), starts[codes], counts[codes])
+
+    def draws(self, seed: int, numbers: range) -> Positions:
+        """(draws, n) units drawn."""
+        n = len(self.order)
+        return self.order.take(self.starts + draws_below(seed, numbers, n, self.sizes))
+
+
+@frozen(eq=False)
 class Population:
     """What is resampled: rows by themselves, or groups of rows (donors, blocks)."""
 
@@ -55,10 +84,26 @@ class Population:
     """What one unit is, for the reader."""
     groups: Groups | None = None
     """None if every row is a unit."""
+    strata: Strata | None = None
+    """Classes that units are drawn inside of; None where there are none."""
+
+
+def classes_of(plan: MetricPlan, rows: object) -> NDArray[np.int64] | None:
+    """(n,) class of each row where the metric reads the class label of the truth, else None."""
+    if not isinstance(rows, Rows) or all(f.name != "label" for f in plan.truth):
+        return None
+    column = rows.truth["label"]
+    return column.codes if isinstance(column, Labels) else None
 
 
 def population(
-    n: int, *, method: str, unit: str, groups: NDArray[np.int64] | None, blocks: Callable[[], NDArray[np.int64]]
+    n: int,
+    *,
+    method: str,
+    unit: str,
+    groups: NDArray[np.int64] | None,
+    blocks: Callable[[], NDArray[np.int64]],
+    classes: NDArray[np.int64] | None = None,
 ) -> Population:
     """Choose what to resample.
 
@@ -68,11 +113,14 @@ def population(
         unit: Name of the independent unit, for the reader.
         groups: (n,) independent unit of each row, None if each row is one.
         blocks: Gives the hashed block, 0 to 255, of each row; only called if blocks are needed.
+        classes: (n,) class of each row. Rows that are units of their own are drawn inside their class, so that each
+            resample has the class sizes of the truth; donors and blocks hold many classes and are drawn whole.
     """
     together = None if groups is None else _grouped(groups)
     n_units = n if together is None else together.n
     if method == "units" and n_units <= MAX_UNITS:
-        return Population(n, n_units, "units", unit, together)
+        strata = Strata.of(classes) if classes is not None and together is None else None
+        return Population(n, n_units, "units", unit if strata is None else f"{unit} within its class", together, strata)
     together = _grouped(blocks())
     return Population(n, together.n, "blocks", f"block of {unit}", together)
 
@@ -94,6 +142,8 @@ class Drawn:
     @cached_property
     def units(self) -> Positions:
         """(draws, units) which units were drawn, in the order of drawing."""
+        if self.population.strata is not None:
+            return self.population.strata.draws(self.seed, self.numbers)
         n = self.population.n_units
         return draws_below(self.seed, self.numbers, n, n)
 

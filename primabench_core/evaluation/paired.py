@@ -11,7 +11,7 @@ import numpy as np
 from attrs import evolve, frozen
 from numpy.typing import NDArray
 
-from primabench_core.evaluation.draws import Population, draw_seed, population
+from primabench_core.evaluation.draws import Population, classes_of, draw_seed, population
 from primabench_core.evaluation.intervals import resample
 from primabench_core.evaluation.plan import MetricPlan
 from primabench_core.evaluation.resampled import Job
@@ -128,17 +128,19 @@ def _two(key: str, place: int, a: Placed, b: Placed, unit: str, sources: dict[An
     truth = a.truth
     groups = truth.groups if chosen is None or truth.groups is None else truth.groups[chosen]
     rows_a, rows_b = a.views.rows(plan), b.views.rows(b.plans[place])
-    method = plan.metric.spec.interval.method
-    if (gaps, method) not in sources:  # metrics with one population share its draws
-        sources[gaps, method] = population(
+    classes = classes_of(plan, rows_a)
+    same = (gaps, plan.metric.spec.interval.method, classes is not None)
+    if same not in sources:  # metrics with one population share its draws
+        sources[same] = population(
             rows_a.n,
-            method=method,
+            method=plan.metric.spec.interval.method,
             unit=truth.unit or unit,
             groups=groups,
             blocks=lambda: truth.blocks if chosen is None else truth.blocks[chosen],
+            classes=classes,
         )
     function = function_of(plan.metric)
-    return _Two(key, plan, b.plans[place], rows_a, rows_b, function, sources[gaps, method], groups is not None)
+    return _Two(key, plan, b.plans[place], rows_a, rows_b, function, sources[same], groups is not None)
 
 
 def _test(two: _Two, differences: NDArray[np.float64] | None, level: float, draws: int) -> Tested:

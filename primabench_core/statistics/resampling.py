@@ -40,8 +40,10 @@ def draw_below(seed: int, draw: int, count: int, below: int) -> NDArray[np.int64
     return positions
 
 
-def draws_below(seed: int, draws: range, count: int, below: int) -> NDArray[np.int64]:
+def draws_below(seed: int, draws: range, count: int, below: int | NDArray[np.int64]) -> NDArray[np.int64]:
     """(draws, count) positions in ``range(below)``: row i is :func:`draw_below` of draw ``draws[i]``.
+
+    ``below`` may be (count,), a bound for each place.
 
     One generator is keyed anew for each draw, which costs a tenth of making one.
     """
@@ -60,7 +62,7 @@ def draws_below(seed: int, draws: range, count: int, below: int) -> NDArray[np.i
         row[:] = generator.random_raw(width)
     halves = words.astype("<u8", copy=False).view("<u4")[:, :count]
     found = np.empty(halves.shape, np.uint64)
-    np.multiply(halves, np.uint64(below), out=found, dtype=np.uint64)
+    np.multiply(halves, np.asarray(below, np.uint64), out=found, dtype=np.uint64)
     found >>= np.uint64(32)
     return found.view(np.int64)
 

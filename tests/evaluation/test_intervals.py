@@ -27,11 +27,22 @@ def result_of(metrics, order=None, **options):
     return run.compute(ci=0.95)
 
 
+@pytest.fixture
+def whole_rows(monkeypatch):
+    """Draw rows of any class, as over a truth without classes."""
+    monkeypatch.setattr(compute, "classes_of", lambda plan, rows: None)
+
+
 def test_an_interval_by_hand():
     result = result_of(["toy_hits"])["toy_hits"]
     key = draws.draw_seed("", result_of(["toy_hits"]).truth_sha256, 0)
     hits = FIELDS["label"] == TRUTH["label"]
-    found = np.sort([hits[draw_below(key, d, N, N)].sum() / N for d in range(2000)])
+    drawn = np.empty((2000, N), int)
+    for c in range(3):  # place i of a draw holds a row of the class of row i
+        mine = np.flatnonzero(TRUTH["label"] == c)
+        for d in range(2000):
+            drawn[d, mine] = mine[draw_below(key, d, N, len(mine))[mine]]
+    found = np.sort(hits[drawn].sum(1) / N)
     low, high = (
         found[int(q * 1999)] + (q * 1999 - int(q * 1999)) * (found[int(q * 1999) + 1] - found[int(q * 1999)])
         for q in (0.025, 0.975)
@@ -63,6 +74,7 @@ def test_no_interval_costs_nothing(monkeypatch):
     assert run.compute()["toy_hits"].interval is None
 
 
+@pytest.mark.usefixtures("whole_rows")
 def test_rows_and_counts_see_the_same_draws():
     """The share of hits from counts, and the mean of the same hits as numbers, have one interval."""
     hits = (FIELDS["label"] == TRUTH["label"]).astype(float)
@@ -93,6 +105,7 @@ def test_many_units_are_resampled_in_blocks(monkeypatch):
     assert narrow.method == "blocks"
 
 
+@pytest.mark.usefixtures("whole_rows")
 def test_undefined_draws_are_dropped_and_counted():
     truth = {"label": [0] * 5 + [1] * 20}
     often = pb.score("toy_often_undefined", {"label": [0] * 5 + [1] * 20}, truth, ci=0.9).interval
@@ -170,6 +183,7 @@ def test_multiplicities_and_repeated_rows_give_the_same_bits(monkeypatch, blocks
     assert [intervals_of(*each) for each in asked] == fast
 
 
+@pytest.mark.usefixtures("whole_rows")
 def test_few_positives_leave_the_same_draws_undefined(monkeypatch):
     truth, score = {"label": np.array([1, 1, 1] + [0] * 27)}, {"score": np.round(rng.normal(size=30), 1)}
     fast = intervals_of(["auroc", "average_precision"], score, truth)
@@ -206,3 +220,25 @@ def test_a_weighted_function_that_declines_raises_or_answers_something_else(monk
         interval = result_of([metric])[metric].interval
         assert interval.low is None
         assert interval.reason == f"the metric raised {name} on a resample"
+
+
+def test_resamples_keep_the_size_of_each_class() -> None:
+    from primabench_core.evaluation.draws import Strata
+
+    codes = np.array([0, 2, 2, 1, 0, 0, 2, 2])
+    drawn = Strata.of(codes).draws(seed=7, numbers=range(300))
+    for units in drawn:
+        np.testing.assert_array_equal(codes[units], codes)
+    assert len(np.unique(drawn[:, 0])) == 3  # every unit of the class can stand there
+    renamed = np.array([2, 1, 0])[codes]
+    np.testing.assert_array_equal(Strata.of(renamed).draws(7, range(300)), drawn)
+
+
+def test_intervals_of_scores_by_class_say_what_was_drawn() -> None:
+    truth = {"label": [0, 1] * 20}
+    found = pb.score("accuracy", {"label": [0, 1] * 10 + [0, 0] * 10}, truth, ci=0.95)
+    assert found.interval is not None
+    assert "class" in found.interval.unit
+    always = pb.score("auroc", {"score": np.linspace(0, 1, 12)}, {"label": [1] + [0] * 11}, ci=0.95)
+    assert always.interval is not None
+    assert always.interval.dropped == 0  # no resample is without its one positive
