@@ -1,7 +1,7 @@
 """Rows that no truth lists: predictions of which a unit may have any number, such as the cells of a perturbation.
 
-Nothing in this release reads it: it is the state of contracts with ``many_rows_per_unit``, which perturbation tasks bring
-in a later release. It stands here because its laws are those of placed rows and are tested with them.
+Nothing in this release reads it: it is the state of contracts with ``many_rows_per_unit``, which perturbation tasks
+bring in a later release. It stands here because its laws are those of placed rows and are tested with them.
 """
 
 from __future__ import annotations
