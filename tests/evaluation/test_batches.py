@@ -234,7 +234,7 @@ def test_fields_of_a_container_and_ids_beside_it():
         {"seed": -1},
         {"seed": 1.5},
         {"seed": True},
-        {"labels": {"step": 3}},
+        {"labels": {"step": [3]}},
     ],
 )
 def test_options_that_cannot_be_meant(options):
