@@ -285,7 +285,7 @@ def sum_products():
 
 @numba.njit(**_INNER)
 def _round_row(coarse, fine, exponent):
-    """The float64 nearest to (coarse·2^48 + fine)·2^(exponent − 96), ties to even; coarse in [2^47, 2^62)."""
+    """The float64 nearest to (coarse·2^48 + fine)·2^(exponent − 96), ties to even; coarse in [2^20, 2^62)."""
     coarse += fine >> 48
     fine &= (1 << 48) - 1
     length = 0
@@ -301,55 +301,68 @@ def _round_row(coarse, fine, exponent):
 
 
 @numba.njit(**_INNER)
-def _row_error(a, b, squared, terms, first, second):
-    """Exact sum of the terms of one row, rounded once; NaN where it has to be done in another way."""
-    if squared:
-        for j in range(len(a)):
-            d = np.float64(a[j]) - np.float64(b[j])
-            terms[j] = d * d
-    else:
-        for j in range(len(a)):
-            terms[j] = abs(np.float64(a[j]) - np.float64(b[j]))
-    bits = terms.view(np.int64)
-    top = np.int64(0)
-    for j in range(len(bits)):  # of numbers that are not negative, the order of the bits is theirs
-        top = bits[j] if bits[j] > top else top
-    if top == 0:
-        return 0.0
-    exponent = (top >> 52) - 1022
+def _top_exponent(a, b, squared):
+    """E with all terms of a row below 2^e."""
+    top = 0.0
+    for j in range(len(a)):
+        d = abs(np.float64(a[j]) - np.float64(b[j]))
+        top = d if d > top else top
+    return math.frexp(top * top if squared else top)[1]
+
+
+@numba.njit(**_INNER)
+def _row_error(a, b, squared, exponent, first, second, third):
+    """Exact sum of the terms of one row below 2^exponent, rounded once; NaN where the windows do not hold them."""
     if exponent < -700 or exponent > 900:
         return np.nan
     # units 2^(exponent - 48) and 2^(exponent - 96): integers below 2^48 each, in the lowest bits of a float64, so that
     # the sums of 2^14 of them stay in 64 bits
     m1, m2 = math.ldexp(1.0, exponent + 4), math.ldexp(1.5, exponent - 44)
-    for j in range(len(terms)):
-        t = terms[j]
-        u = t + m1
-        first[j] = u
-        r = t - (u - m1)
-        v = r + m2
-        second[j] = v
-        terms[j] = r - (v - m2)
-    i1, i2 = first.view(np.int64), second.view(np.int64)
-    coarse, fine, rest = np.int64(0), np.int64(0), np.int64(0)
-    for j in range(len(bits)):
+    if squared:
+        for j in range(len(a)):
+            d = np.float64(a[j]) - np.float64(b[j])
+            t = d * d
+            u = t + m1
+            r = t - (u - m1)
+            v = r + m2
+            first[j], second[j], third[j] = u, v, r - (v - m2)
+    else:
+        for j in range(len(a)):
+            t = abs(np.float64(a[j]) - np.float64(b[j]))
+            u = t + m1
+            r = t - (u - m1)
+            v = r + m2
+            first[j], second[j], third[j] = u, v, r - (v - m2)
+    i1, i2, i3 = first.view(np.int64), second.view(np.int64), third.view(np.int64)
+    coarse, fine, rest, seen = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    for j in range(len(i1)):
         coarse += i1[j]
         fine += i2[j]
-        rest |= bits[j]
-    if rest & 0x7FFFFFFFFFFFFFFF:
-        return np.nan
+        seen |= i1[j]
+        rest |= i3[j]
     one = np.empty(2)
     one[0], one[1] = m1, m2
     base = one.view(np.int64)
-    return _round_row(coarse - len(bits) * base[0], fine - len(bits) * base[1], exponent)
+    if (seen ^ base[0]) >> 52 or rest & 0x7FFFFFFFFFFFFFFF:  # a term left the binade of m1, or has bits below
+        return np.nan
+    coarse -= len(i1) * base[0]
+    fine -= len(i1) * base[1]
+    if coarse == 0 and fine == 0:
+        return 0.0
+    return np.nan if coarse < 1 << 20 else _round_row(coarse, fine, exponent)
 
 
 @numba.njit(**_INNER)
 def _row_errors(x, y, squared, out):
     m = x.shape[1]
-    terms, first, second = np.empty(m), np.empty(m), np.empty(m)
+    first, second, third = np.empty(m), np.empty(m), np.empty(m)
+    exponent = -10_000
     for i in range(len(out)):
-        out[i] = _row_error(x[i], y[i], squared, terms, first, second)
+        # rows are alike: the exponent of the last one, with room, saves a pass
+        out[i] = _row_error(x[i], y[i], squared, exponent + 2, first, second, third)
+        if np.isnan(out[i]):
+            exponent = _top_exponent(x[i], y[i], squared)
+            out[i] = _row_error(x[i], y[i], squared, exponent, first, second, third)
 
 
 @cache

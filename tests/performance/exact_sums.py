@@ -55,7 +55,6 @@ def main(smaller: int) -> None:
         lambda: GroupedSums(100, 2_000).add(half, codes),
         lambda: torch.zeros(100, 2_000, dtype=torch.float64).index_add_(0, at, wide),
     )
-    del wide
     ratio(
         f"exact_sum of {x.size // 20:,} float32 / np.sum(dtype=float64)",
         "-",
