@@ -12,7 +12,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from primabench_core.contract.plain import SHOWN, is_sparse, objects, plain, refused, short
+from primabench_core.contract.plain import (
+    HALF_PAIR,
+    SHOWN,
+    UTF8,
+    is_sparse,
+    objects,
+    plain,
+    refused,
+    short,
+    unencodable,
+)
 from primabench_core.contract.ragged import Ragged
 from primabench_core.contract.violations import Violation
 from primabench_core.errors import ContractError
@@ -141,6 +151,8 @@ def _object_labels(array: NDArray[Any], field: str, ids: Sequence[str] | None, n
         blank = [i for i, v in enumerate(array.flat) if v is not None and isinstance(v, str) and not v.strip()]
         if blank:
             raise refused(field, "text that is not blank", "blank text", blank, ids)
+        if broken := unencodable(array.ravel().tolist()):
+            raise refused(field, UTF8, HALF_PAIR, broken, ids)
         exact = (
             array
             if kinds == {str} and not missing
@@ -182,14 +194,14 @@ def as_ids(value: Any, field: str = "ids") -> list[str]:
     """Row ids as a list of text, exactly as given: no stripping, no folding, no conversion of numbers.
 
     Raises:
-        ContractError: numbers, bytes, missing entries, or more than one dimension.
+        ContractError: numbers, bytes, missing entries, text that UTF-8 cannot encode, or more than one dimension.
 
     Example:
         >>> as_ids(np.array(["001", "b "])).copy()
         ['001', 'b ']
     """
     if type(value) is list and set(map(type, value)) <= {str}:
-        return value
+        return _encodable(value, field)
     if isinstance(value, str):
         raise refused(field, IDS, f"one text {short(value)}", remedy="give a list of ids")
     array = plain(value, field)
@@ -200,8 +212,7 @@ def as_ids(value: Any, field: str = "ids") -> list[str]:
     if not len(array):
         return []
     if array.dtype.kind in "UT":
-        listed: list[str] = array.tolist()
-        return listed
+        return _encodable(array.tolist(), field)
     if array.dtype.kind in "iu":
         raise refused(field, IDS, "integers", remedy="pass positions= for row numbers, or the ids as text")
     if array.dtype.kind != "O":
@@ -215,7 +226,13 @@ def as_ids(value: Any, field: str = "ids") -> list[str]:
         raise ContractError(
             [Violation(field, IDS, found, [f"row {i}" for i in rows[:SHOWN]], len(rows), "" if missing else remedy)]
         )
-    return [str(v) for v in array]
+    return _encodable([str(v) for v in array], field)
+
+
+def _encodable(texts: list[str], field: str) -> list[str]:
+    if broken := unencodable(texts):
+        raise refused(field, UTF8, HALF_PAIR, broken)
+    return texts
 
 
 def _missing_rows(array: NDArray[Any]) -> list[int]:

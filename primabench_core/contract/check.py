@@ -141,6 +141,9 @@ class ShardChecker:
         for name, checker in self._items:
             value = fields.get(name)
             if value is None:
+                if name in fields:
+                    remedy = "give its values, or leave it out"
+                    violations.append(Violation(name, f"a field of kind {checker.field.kind}", "None", remedy=remedy))
                 continue
             named = ids
             count = _count(value)
@@ -177,7 +180,7 @@ class ShardChecker:
         extra = [name for name in fields if name not in self.checkers and name not in self.context.ignored]
         violations = []
         for wanted in self.fields:
-            if fields.get(wanted.name) is None and not wanted.optional:
+            if wanted.name not in fields and not wanted.optional:
                 close = get_close_matches(wanted.name, extra, n=1)
                 held = f"no such field among {', '.join(fields)}" if fields else "no field at all"
                 remedy = f"rename {close[0]!r} to {wanted.name!r}" if close else ""
@@ -279,15 +282,17 @@ def make_checker(field: Field, context: Context) -> FieldChecker:
 
 
 def _is_wide(value: Any) -> bool:
+    if getattr(value, "is_nested", False):
+        return False
     shape = getattr(value, "shape", None)
     return len(shape) == 2 if shape is not None else not isinstance(value, Ragged) and np.ndim(plain(value)) == 2
 
 
 def _count(value: Any) -> int | None:
     """Rows of a value as it came, or None if that cannot be said."""
-    if isinstance(value, Ragged) or hasattr(value, "shape"):
-        try:
+    try:
+        if isinstance(value, Ragged) or hasattr(value, "shape"):
             return rows_of(value)
-        except ContractError:
-            return None
+    except (ContractError, RuntimeError):  # a nested tensor has no shape
+        return None
     return len(value) if hasattr(value, "__len__") and not isinstance(value, str | bytes) else None

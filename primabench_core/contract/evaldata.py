@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from primabench_core.contract.arrays import as_ids
-from primabench_core.contract.plain import family, is_lazy, is_sparse, plain
+from primabench_core.contract.plain import family, is_lazy, is_sparse, plain, unencodable
 from primabench_core.contract.ragged import Ragged
 from primabench_core.contract.violations import Violation
 from primabench_core.errors import ContractError, UnknownNameError, UsageError
@@ -252,7 +252,7 @@ def as_names(value: Any, noun: str) -> tuple[Label, ...]:
     Raises:
         ContractError: other types, or missing entries.
     """
-    if isinstance(value, tuple) and {type(v) for v in value} <= {str}:
+    if isinstance(value, tuple) and {type(v) for v in value} <= {str} and not unencodable(value):
         return value
     array = plain(value, noun)
     if not getattr(array, "size", 0):

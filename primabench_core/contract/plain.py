@@ -16,6 +16,11 @@ SHOWN = 5
 """How many ids a violation lists."""
 
 
+_TENSORS = "a tensor that numpy can hold"
+UTF8 = "text that UTF-8 can encode"
+HALF_PAIR = "half a surrogate pair"
+
+
 class UntypedText(np.ndarray[Any, np.dtype[Any]]):
     """Text of a file without types, in which ``"1"`` may mean the class 1: decided by the classes of the truth."""
 
@@ -62,7 +67,7 @@ def plain(value: Any, field: str = "value") -> Any:
         return _from_sequence(value, field)
     kind = family(value)
     if kind == "torch":
-        return from_tensor(value)
+        return from_tensor(value, field)
     if kind == "pandas":
         return _from_pandas(value)
     if kind == "pyarrow":
@@ -79,15 +84,48 @@ def plain(value: Any, field: str = "value") -> Any:
     return _from_sequence(list(value), field)
 
 
-def from_tensor(tensor: Any) -> NDArray[Any]:
-    """The values of a torch tensor on the CPU; half precision as float32, because numpy has no bfloat16."""
-    tensor = tensor.detach()
-    if str(tensor.layout) != "torch.strided":
-        tensor = tensor.to_dense()
-    if str(tensor.dtype) in ("torch.bfloat16", "torch.float16"):
-        tensor = tensor.float()
-    array: NDArray[Any] = tensor.cpu().resolve_conj().resolve_neg().numpy()
+def from_tensor(tensor: Any, field: str = "value") -> NDArray[Any]:
+    """The values of a torch tensor on the CPU; half precision as float32, because numpy has no bfloat16.
+
+    Raises:
+        ContractError: a tensor that numpy cannot hold: without values (meta), nested, float8, quantised.
+    """
+    if getattr(tensor, "is_nested", False) or getattr(tensor, "is_meta", False):
+        found = "a nested tensor" if tensor.is_nested else "a meta tensor, which has no values"
+        raise refused(field, _TENSORS, found)
+    try:
+        tensor = tensor.detach()
+        if str(tensor.layout) != "torch.strided":
+            tensor = tensor.to_dense()
+        if str(tensor.dtype) in ("torch.bfloat16", "torch.float16"):
+            tensor = tensor.float()
+        array: NDArray[Any] = tensor.cpu().resolve_conj().resolve_neg().numpy()
+    except (RuntimeError, TypeError) as error:  # NotImplementedError is a RuntimeError
+        raise refused(field, _TENSORS, f"a tensor of {tensor.dtype}", remedy="cast it: .float()") from error
     return array
+
+
+def unencodable(texts: Sequence[Any]) -> list[int]:
+    """Places of text that UTF-8 cannot encode (half a surrogate pair); what is not text is passed over.
+
+    Example:
+        >>> unencodable(["a", chr(0xD800), None])
+        [1]
+    """
+    try:
+        "".join(texts).encode()
+    except (UnicodeEncodeError, TypeError):
+        return [i for i, text in enumerate(texts) if isinstance(text, str) and not encodes(text)]
+    return []
+
+
+def encodes(text: str) -> bool:
+    """Whether UTF-8 can encode this text."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _from_pandas(value: Any) -> Any:

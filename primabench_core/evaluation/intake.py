@@ -89,13 +89,17 @@ class Intake:
         contract = self.request.contract
         violations = unknown_fields(sorted(names), contract)
         absent = [f for f in contract.prediction if f.name not in names and not f.optional]
-        violations += [missing_field((f.name,), (), names) for f in absent if not violations]
+        meant = [v.remedy for v in violations]
+        violations += [
+            missing_field((f.name,), (), names) for f in absent if not any(repr(f.name) in remedy for remedy in meant)
+        ]
         plans: tuple[MetricPlan, ...] = ()
-        try:
-            plans = self.decide(sorted(names))
+        try:  # a field that the contract misses already is missed once, not again by each metric
+            plans = self.decide(sorted({*names, *(f.name for f in absent)}))
         except ContractError as error:
             known = {v.field for v in violations}
-            violations = [*violations, *(v for v in error.violations if v.field not in known)]
+            lacking = [v for v in error.violations if v.field not in known]
+            violations += [v for v in lacking if not any(repr(v.field) in remedy for remedy in meant)]
         if violations:
             raise ContractError([*more, *violations])
         fields = tuple(f for f in contract.prediction if f.name in names)

@@ -14,6 +14,7 @@ from attrs import evolve, frozen
 
 from primabench_core.contract.contract import Contract
 from primabench_core.contract.fields import Field
+from primabench_core.contract.plain import short
 from primabench_core.contract.violations import Violation
 from primabench_core.errors import ContractError, UsageError
 from primabench_core.spec.task import MetricUse
@@ -55,12 +56,14 @@ def resolve_all(
 
     Raises:
         UnknownNameError, ParameterError: as the registry says.
-        UsageError: no metric at all, or one metric with the same parameters twice.
+        UsageError: no metric at all, one metric with the same parameters twice, or something that names no metric.
     """
     from primabench_core.discovery.metrics import ResolvedMetric, resolve_metric
 
     resolved: list[ResolvedMetric] = []
     seen: dict[tuple[str, str], str] = {}
+    if not isinstance(metrics, Iterable | str | MetricUse | ResolvedMetric):
+        raise _no_metric(metrics)
     items = [metrics] if isinstance(metrics, str | MetricUse | ResolvedMetric) else list(metrics)
     for item in items:
         params: Mapping[str, Any] = {}
@@ -70,8 +73,10 @@ def resolve_all(
             name = item
         elif isinstance(item, MetricUse):
             name, params = item.name, dict(item.params)
-        else:
+        elif isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str) and isinstance(item[1], Mapping):
             name, params = item[0], dict(item[1])
+        else:
+            raise _no_metric(item)
         metric = item if isinstance(item, ResolvedMetric) else resolve_metric(name, params)
         identity = (metric.name, repr(sorted(metric.params.items())))
         if identity in seen:
@@ -84,6 +89,13 @@ def resolve_all(
     if not resolved:
         raise UsageError("No metric was named.", remedy="primabench list metrics")
     return tuple(resolved)
+
+
+def _no_metric(given: object) -> UsageError:
+    remedy = 'metrics=["accuracy", ("recall", {"average": "macro"})]'
+    if callable(given):
+        remedy = "a function of your own: pb.foreign.from_sklearn(function, …)"
+    return UsageError(f"{short(given)} names no metric: give names, or (name, parameters) pairs.", remedy=remedy)
 
 
 def derive_contract(metrics: Sequence[ResolvedMetric], **rules: Any) -> Contract:

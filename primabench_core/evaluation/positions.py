@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from primabench_core.contract.checkers import numpy_of
 from primabench_core.contract.plain import plain
 from primabench_core.contract.violations import Violation
-from primabench_core.errors import ContractError
+from primabench_core.errors import ContractError, UsageError
 
 Where = slice | NDArray[np.int64]
 _SHOWN = 5
@@ -27,6 +28,7 @@ def as_positions(value: Any, n: int, field: str = "positions") -> Where:
 
     Raises:
         ContractError: not integers, not one a row, or outside ``range(n)``.
+        UsageError: a slice of anything but integers.
 
     Example:
         >>> as_positions([2, 3, 4], 10), as_positions([4, 2], 10).tolist()
@@ -61,6 +63,8 @@ def count_of(where: Where) -> int:
 
 def rows_of(value: Any) -> int:
     """Rows of an array-like before it is read."""
+    if getattr(value, "is_nested", False):
+        return int(value.size(0))
     if hasattr(value, "shape") and len(value.shape):
         return int(value.shape[0])
     return len(value) if hasattr(value, "__len__") else 0
@@ -72,13 +76,23 @@ def _from_slice(value: slice | range, n: int, field: str) -> slice:
         if not len(value):
             return slice(0, 0, 1)
     else:
-        start, step = value.start or 0, value.step or 1
-        stop = n if value.stop is None else value.stop
+        start, stop, step = _parts(value, n, field)
     if start < 0 or step < 1 or stop < start or (stop - (stop - start - 1) % step - 1 >= n and stop > start):
         raise ContractError(
             [Violation(field, _range(n), f"{start}:{stop}:{step}", remedy="steps are positive, ends inside the truth")]
         )
     return slice(start, stop, step)
+
+
+def _parts(value: slice, n: int, field: str) -> tuple[int, int, int]:
+    """Start, stop and step of a slice as integers."""
+    try:
+        start, stop, step = (None if part is None else index(part) for part in (value.start, value.stop, value.step))
+    except TypeError as error:
+        raise UsageError(
+            f"{field}: a slice is made of integers, got {value!r}.", remedy=f"{field}=slice(first, last + 1)"
+        ) from error
+    return start or 0, n if stop is None else stop, step or 1
 
 
 def _as_integers(value: Any, field: str) -> NDArray[np.int64]:
@@ -89,9 +103,13 @@ def _as_integers(value: Any, field: str) -> NDArray[np.int64]:
     if not value.size:
         return np.empty(0, np.int64)
     if found.kind not in "iu":
-        text = found.kind in "OUT"
         expected = "row numbers, because the truth has no ids" if field == "ids" else "row numbers"
-        raise ContractError([Violation(field, expected, "text" if text else f"{found.name} values")])
+        held, remedy = f"{found.name} values", ""
+        if found.kind in "OUT":
+            kinds = {"str"} if found.kind != "O" else {type(v).__name__ for v in value.flat}
+            held = "text" if kinds == {"str"} else f"Python objects of type {', '.join(sorted(kinds)[:_SHOWN])}"
+            remedy = "give integers of numpy: .astype(int)" if kinds <= {"int"} else ""
+        raise ContractError([Violation(field, expected, held, remedy=remedy)])
     return np.asarray(value, np.int64)
 
 

@@ -144,13 +144,18 @@ def _parse(text: str | bytes, source: str) -> Any:
     try:
         if isinstance(text, bytes):
             text = text.decode("utf-8")
-        return json.loads(
+        found = json.loads(
             text, object_pairs_hook=_distinct, parse_constant=_no_constant, parse_float=_finite, parse_int=int
         )
+        json.dumps(found, ensure_ascii=False).encode()
+        return found
     except json.JSONDecodeError as error:
         at = f"line {error.lineno}, column {error.colno}"
         cut = ". The file seems to be cut off" if error.pos >= len(text.rstrip()) else ""
         raise ResultError(f"{source} is not JSON: {error.msg} at {at}{cut}") from error
+    except UnicodeEncodeError as error:
+        said = f"half a surrogate pair (\\u{ord(error.object[error.start]):04x}), which no UTF-8 text can hold"
+        raise ResultError(f"{source} holds {said}") from error
     except UnicodeDecodeError as error:
         raise ResultError(f"{source} is not UTF-8 text: byte {error.start} cannot be read") from error
     except RecursionError as error:

@@ -73,11 +73,23 @@ def text_labels(labels: Mapping[str, str | float]) -> FrozenMapping[str]:
         {'model_name': 'linear', 'step': '100'}
     """
     found = {}
+    if not isinstance(labels, Mapping):
+        raise UsageError(f"labels are pairs of text, got {labels!r}.", remedy='labels={"model_name": "mine"}')
     for key, value in labels.items():
         number = isinstance(value, Real) and not isinstance(value, bool)
         if not isinstance(key, str) or not (isinstance(value, str) or number):
             raise UsageError(
                 f"labels are pairs of text, got {key!r}: {value!r}.", remedy=f"labels={{{str(key)!r}: {str(value)!r}}}"
             )
+        if not _encodes(key + str(value)):
+            raise UsageError(f"labels are text that UTF-8 can encode, got {key!r}: {value!r}.")
         found[key] = str(value)
     return FrozenMapping(found)
+
+
+def _encodes(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

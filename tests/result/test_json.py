@@ -203,3 +203,10 @@ def test_upgrade_steps_lead_to_the_current_version():
     from primabench_core.result.json import UPGRADES
 
     assert sorted(UPGRADES) == list(range(min(UPGRADES, default=SCHEMA_VERSION), SCHEMA_VERSION))
+
+
+@pytest.mark.parametrize("text", ['{"a": "\\ud800"}', '{"\\udc01": 1}', '{"a": "\ud800"}'])
+def test_half_a_surrogate_pair_is_refused(text):
+    with pytest.raises(ResultError, match="half a surrogate pair"):
+        from_json(text)
+    assert from_json('{"a": "\\ud83d\\ude00"}') == {"a": "\U0001f600"}
