@@ -84,7 +84,7 @@ def attempt(action: str, shown: str, function: Callable[[], T], *, private: bool
         if kind not in ("transient", "slow") or tries == ATTEMPTS:
             break
         wait = min(FIRST_WAIT * 4 ** (tries - 1), LONGEST_WAIT)
-        time.sleep(wait * random.uniform(0.75, 1.25))  # noqa: S311
+        time.sleep(wait * random.uniform(0.75, 1.25))
     raise _error(action, place, kind, status, tries, name)  # outside of the handler: no context holds the original
 
 

@@ -39,12 +39,16 @@ class Column:
         """Rows."""
         return self.shape[0]
 
-    def blocks(self, rows: int | None = None) -> Iterator[Any]:
+    def blocks(self, rows: int | None = None, *, reuse: bool = False) -> Iterator[Any]:
         """Consecutive rows: numeric arrays, lists of text, CSR parts ``(data, indices, indptr)``, or Ragged.
 
         Args:
             rows: Rows in a block; by default about 8 MiB.
+            reuse: A block need not outlive the next one, so that numbers of a store are read into one buffer.
         """
+        if reuse and self.kind == "numeric" and hasattr(self.source, "stream"):
+            yield from self.source.stream(rows)
+            return
         step = rows or self._rows_in_block()
         for start in range(0, self.n, step):
             part = _rows(self.source, start, min(start + step, self.n))

@@ -117,7 +117,12 @@ def content_root(
         for part in parts:
             dtype = part.dtype if part.kind in ("numeric", "text") else f"{_PREFIX[part.kind]}:{part.dtype}"
             share = _weight(part) / total if total else 0.0
-            tree = _ROOTS[part.kind](_counted(part, block_rows, share, advance), pool)
+            blocks = _counted(part, block_rows, share, advance, pool is None)
+            tree = (
+                numeric_root(blocks, lent=True)
+                if part.kind == "numeric" and pool is None
+                else _ROOTS[part.kind](blocks, pool)
+            )
             roots[part.name] = array_root(part.name, part.dims, dtype, part.shape, tree)
     return artifact_root(roots, attributes)
 
@@ -128,9 +133,11 @@ def _weight(part: Column) -> int:
     return size * entries
 
 
-def _counted(part: Column, rows: int | None, share: float, advance: Callable[[float], None] | None) -> Iterator[Any]:
+def _counted(
+    part: Column, rows: int | None, share: float, advance: Callable[[float], None] | None, reuse: bool
+) -> Iterator[Any]:
     """Blocks of a column; after each one its share is told."""
-    for block in part.blocks(rows):
+    for block in part.blocks(rows, reuse=reuse):
         yield block
         if advance:
             here = len(block[2]) - 1 if part.kind == "sparse" else len(block)

@@ -142,7 +142,7 @@ def _fetch(remote: Remote, item: Wanted, temporary: Path, count: _Count) -> None
 
 
 def _receive(remote: Remote, item: Wanted, part: Path, count: _Count) -> str:
-    """Write an object to a file range by range; an object that is longer than described is cut and then misses its hash."""
+    """Write an object to a file range by range; one that is longer than described is cut and then misses its hash."""
     digest = sha256()
     with part.open("xb") as stream:
         for start in range(0, item.size, RANGE_BYTES):

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from hashlib import sha256
 from pathlib import Path
@@ -33,17 +33,13 @@ from numpy.typing import NDArray
 
 from primabench_core.errors import UsageError
 from primabench_core.state.merkle import leaf, leaf_of, merkle_root
+from primabench_core.store.canonical import canonical_parts
 
 LEAF_BYTES = 1 << 20
 """Bytes of canonical data in one leaf."""
 
 MISSING_TEXT = b"\xff\xff\xff\xff"
 """What stands for a missing text value."""
-
-_CACHE_BYTES = 1 << 18
-"""Bytes that are brought into canonical form at a time: a piece stays in the processor's cache until hashed."""
-
-_QUIET_NAN = {2: (np.uint16, 0x7E00), 4: (np.uint32, 0x7FC00000), 8: (np.uint64, 0x7FF8000000000000)}
 
 _NUMERIC = frozenset(
     {"bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"}
@@ -102,8 +98,13 @@ class Tree:
         self._leaves: list[bytes] = []
         self._pending: deque[Future[bytes]] = deque()
 
-    def push(self, piece: NDArray[Any]) -> None:
-        """Append numbers: a C-contiguous array, which must not change before :meth:`root`."""
+    def push(self, piece: NDArray[Any], *, lent: bool = False) -> None:
+        """Append numbers: a C-contiguous array, which must not change before :meth:`root`.
+
+        Args:
+            piece: The numbers.
+            lent: It may change afterwards; only without threads. What does not fill a leaf is copied.
+        """
         flat = piece.reshape(-1)
         size = flat.dtype.itemsize
         while len(flat):
@@ -113,6 +114,8 @@ class Tree:
             self._open_bytes += len(head) * size
             if self._open_bytes == LEAF_BYTES:
                 self._close()
+            elif lent and len(head):
+                self._open[-1] = head.copy()
 
     def _close(self) -> None:
         pieces, self._open, self._open_bytes = self._open, [], 0
@@ -133,26 +136,7 @@ class Tree:
 
 
 def _hash_leaf(pieces: Sequence[NDArray[Any]]) -> bytes:
-    return leaf_of(part.data for piece in pieces for part in _canonical_parts(piece))
-
-
-def _canonical_parts(flat: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    """A one-dimensional array as little-endian pieces; floats lose their NaN payloads and the sign of zero."""
-    if flat.dtype.kind != "f":
-        yield flat.view(np.uint8) if flat.dtype.kind == "b" else flat.astype(flat.dtype.newbyteorder("<"), copy=False)
-        return
-    unsigned, quiet = _QUIET_NAN[flat.dtype.itemsize]
-    native, little = flat.dtype.newbyteorder("="), flat.dtype.newbyteorder("<")
-    step = _CACHE_BYTES // flat.dtype.itemsize
-    buffer = np.empty(min(len(flat), step), native)  # each part is hashed before the next one is asked for
-    for start in range(0, len(flat), step):
-        source = flat[start : start + step]
-        part = buffer[: len(source)]
-        with np.errstate(invalid="ignore", over="ignore"):  # a signalling NaN is as good a NaN as any
-            np.add(source, 0, out=part)  # -0.0 + 0 = 0.0
-            if np.isnan(part.max()):  # a NaN anywhere comes through
-                part.view(unsigned)[np.isnan(part)] = quiet
-        yield part.astype(little, copy=False)
+    return leaf_of(part.data for piece in pieces for part in canonical_parts(piece))
 
 
 def numeric_dtype(dtype: np.dtype[Any], name: str = "array") -> str:
@@ -169,12 +153,13 @@ def numeric_dtype(dtype: np.dtype[Any], name: str = "array") -> str:
     return dtype.name
 
 
-def numeric_root(blocks: Iterable[NDArray[Any]], pool: Executor | None = None) -> bytes:
+def numeric_root(blocks: Iterable[NDArray[Any]], pool: Executor | None = None, *, lent: bool = False) -> bytes:
     """Tree root of numbers that come as consecutive row blocks.
 
     Args:
         blocks: Arrays of one dtype and one width; any memory order and byte order.
         pool: Threads for the leaves.
+        lent: Each block may change when the next one is asked for; only without threads.
 
     Example:
         >>> import numpy as np
@@ -185,7 +170,7 @@ def numeric_root(blocks: Iterable[NDArray[Any]], pool: Executor | None = None) -
     tree = Tree(pool)
     for block in blocks:
         numeric_dtype(block.dtype)
-        tree.push(np.ascontiguousarray(block))
+        tree.push(np.ascontiguousarray(block), lent=lent)
     return tree.root()
 
 

@@ -7,7 +7,7 @@ whose first item is one of these), and ``block_rows``: how many rows reading in 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -89,6 +89,14 @@ class LazyArray(_Lazy):
         if not 0 <= start <= stop <= len(self):
             raise IndexError(f"rows {start} to {stop} of {len(self)}")
         return self._read(lambda: self._rows.read(start, stop, out))
+
+    def stream(self, rows: int | None = None) -> Iterator[NDArray[Any]]:
+        """Consecutive blocks of rows in one buffer: each is valid until the next one is asked for."""
+        step = rows or (max(1, _STREAM_BYTES // self._rows.row_bytes) if self._rows.is_raw else self.block_rows)
+        buffer = np.empty((min(step, len(self)), *self.shape[1:]), self.dtype)
+        for start in range(0, len(self), step):
+            stop = min(start + step, len(self))
+            yield self.read(start, stop, buffer[: stop - start])
 
     def __getitem__(self, key: Any) -> NDArray[Any]:
         rows, *rest = key if isinstance(key, tuple) and key else (key,)
@@ -236,6 +244,8 @@ def _join_ragged(parts: list[Ragged]) -> Ragged:
 
 
 _BLOCK_BYTES = 16 << 20
+_STREAM_BYTES = 4 << 20
+"""Size of a block where any rows can be read without the rest of their chunk."""
 
 
 def _block_rows(array: Any) -> int:

@@ -185,7 +185,7 @@ class Mirror(Store):
         public = read_manifest(Manifest, self.manifest(self.key))
         if len(salt) != 32 or salted_root(salt, bytes.fromhex(sealed.root)).hex() != public.solution_root:
             raise CorruptDataError(
-                f"{PRIVATE} in {self.remote.address.url} is not the one that the manifest of {self.key} was written for",
+                f"{PRIVATE} in {self.remote.address.url} is not the one that belongs to the manifest of {self.key}",
                 remedy="that copy is damaged; use another store or build the dataset",
             )
         put_file(folder / SALT, salt, self._temporary(), private=True)

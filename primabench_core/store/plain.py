@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import types
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from functools import cache
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from attrs import fields, has
 
@@ -49,7 +49,7 @@ def read(kind: type[T], value: Any, path: str = "$") -> T:
     """
     if not isinstance(value, dict):
         raise Misread(f"{path}: expected an object, found {type(value).__name__}")
-    hints = _hints(kind)
+    hints = _hints(cast(Hashable, kind))
     names = list(hints)
     unknown, absent = sorted(set(value) - set(names)), [n for n in names if n not in value]
     if unknown:
@@ -60,7 +60,7 @@ def read(kind: type[T], value: Any, path: str = "$") -> T:
 
 
 @cache
-def _hints(kind: type) -> dict[str, Any]:
+def _hints(kind: Any) -> dict[str, Any]:
     """Types of the fields, in their order; to find them takes longer than to read a small object."""
     hints = get_type_hints(kind)
     return {f.name: hints[f.name] for f in fields(kind)}

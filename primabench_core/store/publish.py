@@ -180,7 +180,7 @@ def _create(remote: Remote, path: str, data: bytes, private: bool) -> None:
         pass
     if remote.read(path, private=private) != data:
         raise VersionExistsError(
-            f"{PRIVATE if private else remote.url(path)} is there with other bytes: another build of this version was begun",
+            f"{PRIVATE if private else remote.url(path)} is there with other bytes, of another build of this version",
             remedy="look at what lies there; remove it if no manifest stands beside it, or take a new version",
         )
 

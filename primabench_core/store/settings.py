@@ -89,12 +89,12 @@ def _find() -> Path | None:
 
 
 def parse_env(text: str) -> dict[str, str]:
-    """Settings in the text of a ``.env`` file: ``NAME=value`` lines, ``#`` comments, quotes kept out of values.
+    r"""Settings in the text of a ``.env`` file: ``NAME=value`` lines, ``#`` comments, quotes kept out of values.
 
     Only names of PrimaBench are taken. Nothing is expanded or run.
 
     Example:
-        >>> parse_env('# mine\\nexport PRIMABENCH_STORE="gs://bucket/x"  # shared\\nOTHER=1')
+        >>> parse_env('# mine\nexport PRIMABENCH_STORE="gs://bucket/x"  # shared\nOTHER=1')
         {'PRIMABENCH_STORE': 'gs://bucket/x'}
     """
     found: dict[str, str] = {}

@@ -125,10 +125,7 @@ class Rows:
         Raises:
             ValueError: bytes do not decode or fail their checksum.
         """
-        if not self._looked:
-            self._known = None if self.folder is None else _layout(self.array, self.folder)
-            self._looked = True
-        layout = self._known
+        layout = self._see()
         if layout is not None:
             fits = out is not None and out.flags.c_contiguous and out.dtype == layout.dtype
             target = out if fits and out is not None else np.empty((stop - start, *layout.shape[1:]), layout.dtype)
@@ -142,6 +139,23 @@ class Rows:
             return target
         out[...] = target
         return out
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of one row."""
+        return np.dtype(self.array.dtype).itemsize * math.prod(self.array.shape[1:]) or 1
+
+    @property
+    def is_raw(self) -> bool:
+        """Whether any rows can be read without reading the rest of their chunk."""
+        layout = self._see()
+        return layout is not None and not layout.compressed and not layout.checked
+
+    def _see(self) -> _Layout | None:
+        if not self._looked:
+            self._known = None if self.folder is None else _layout(self.array, self.folder)
+            self._looked = True
+        return self._known
 
     def _fill(self, layout: _Layout, start: int, stop: int, out: NDArray[Any]) -> None:
         if out.shape != (stop - start, *layout.shape[1:]):
@@ -251,7 +265,7 @@ def _read_index(handle: int, chunks: int) -> NDArray[np.uint64]:
 if hasattr(os, "preadv"):
 
     def _read_into(handle: int, offset: int, out: NDArray[Any], checked: bool) -> None:
-        """Fill an array from a file; with a checksum piece by piece, so that each is summed while it is in the cache."""
+        """Fill an array from a file; with a checksum in pieces, each of which is summed while it is in the cache."""
         flat = out.reshape(-1).view(np.uint8)
         step, total = (_PIECE_BYTES if checked else len(flat)) or 1, 0
         for start in range(0, len(flat), step):

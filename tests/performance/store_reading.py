@@ -33,7 +33,7 @@ ROWS = 4096
 """Columns of the dense matrix; a row has 16 KiB."""
 
 
-def rounds(peers: dict[str, Callable[[], object]], repeats: int = 5) -> dict[str, float]:
+def rounds(peers: dict[str, Callable[[], object]], repeats: int = 9) -> dict[str, float]:
     """Seconds of the fastest turn of each peer; turns alternate."""
     for peer in peers.values():
         peer()
@@ -101,7 +101,10 @@ def read_dense(path: Path, label: str) -> None:
     size = n * ROWS * 4 / 1e9
     print(f"dense {size:.2f} GB, {label}: readinto {size / found['readinto']:.2f} GB/s")
     for name in ("ours", "ours_into_one_buffer", "zarr_python"):
-        print(f"  {name:<22} {found['readinto'] / found[name]:.2f} of readinto, {found['zarr_python'] / found[name]:.1f}x zarr")
+        print(
+            f"  {name:<22} {found['readinto'] / found[name]:.2f} of readinto, "
+            f"{found['zarr_python'] / found[name]:.1f}x zarr"
+        )
 
 
 def verify(path: Path) -> None:
@@ -126,7 +129,7 @@ def verify(path: Path) -> None:
             with ThreadPoolExecutor(threads) as pool:
                 list(pool.map(one, files))
 
-        found = rounds({"content": content, "hashlib": hashlib_files}, 3)
+        found = rounds({"content": content, "hashlib": hashlib_files}, 7)
         ratio = found["hashlib"] / found["content"]
         print(f"verify --content, {threads} threads: {ratio:.2f} of read + hashlib ({found['content']:.2f} s)")
 

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 from primabench_core.errors import CorruptDataError, StoreError, UsageError, VersionExistsError
-from primabench_core.store import attempts, publish as publishing, remote
+from primabench_core.store import attempts, remote
+from primabench_core.store import publish as publishing
 from primabench_core.store.access import fetch_data, fetch_test, load, open_solution, verify_dataset
 from primabench_core.store.address import Address
 from primabench_core.store.credentials import gcs_options, s3_options
@@ -146,7 +147,13 @@ def test_the_manifest_is_sent_last(cached, bucket, monkeypatch):
 
 
 def test_remains_of_another_build_are_not_written_over(cached, bucket):
-    path = next(iter(publishing._items(cached.version, publishing.read_manifest(publishing.Manifest, cached.version / "manifest.json"), True)))[0]
+    path = next(
+        iter(
+            publishing._items(
+                cached.version, publishing.read_manifest(publishing.Manifest, cached.version / "manifest.json"), True
+            )
+        )
+    )[0]
     Remote(Address.of(bucket)).create(f"doe_2020_journal/output/toy/v1.0.0/{path}", b"something else")
     with pytest.raises(VersionExistsError, match="other bytes"):
         publish(cached.version, bucket)
@@ -217,7 +224,9 @@ def test_a_missing_bucket_and_refused_keys(cached, s3, monkeypatch):
 
 
 def test_keys_come_from_our_settings_alone(cached, monkeypatch, tmp_path):
-    (tmp_path / "aws").write_text("[default]\naws_access_key_id = HOMEKEY\naws_secret_access_key = homesecret\nregion = eu-x\n")
+    (tmp_path / "aws").write_text(
+        "[default]\naws_access_key_id = HOMEKEY\naws_secret_access_key = homesecret\nregion = eu-x\n"
+    )
     for name in ("AWS_SHARED_CREDENTIALS_FILE", "AWS_CONFIG_FILE"):
         monkeypatch.setenv(name, str(tmp_path / "aws"))
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "ENVKEY")
@@ -272,7 +281,11 @@ def test_aliases_count_and_differing_ones_are_an_error_that_shows_no_value(monke
     [
         ({}, "anon", False),
         ({"PRIMABENCH_GCS_TOKEN": "anon", "PRIMABENCH_GCS_REQUESTER_PAYS": "1"}, "anon", True),
-        ({"PRIMABENCH_GCS_TOKEN": "google_default", "PRIMABENCH_GCS_REQUESTER_PAYS": "my-project"}, "google_default", "my-project"),
+        (
+            {"PRIMABENCH_GCS_TOKEN": "google_default", "PRIMABENCH_GCS_REQUESTER_PAYS": "my-project"},
+            "google_default",
+            "my-project",
+        ),
         ({"GOOGLE_APPLICATION_CREDENTIALS": "/some/key.json"}, "google_default", False),
         ({"PRIMABENCH_GCS_TOKEN": "cloud", "PRIMABENCH_GCS_REQUESTER_PAYS": "0"}, "cloud", False),
     ],
@@ -306,7 +319,14 @@ def test_credentials_show_nowhere(cached, s3, gcs_server, monkeypatch, caplog, t
     test = fetch_test("toy", store=s3)
     place = Remote(Address.of(s3))
     place.has("x")
-    shown = [repr(place), str(pickle.dumps(place)), repr(s3_options(1)), repr(gcs_options(1)), repr(load(test)), repr(Address.of(s3))]
+    shown = [
+        repr(place),
+        str(pickle.dumps(place)),
+        repr(s3_options(1)),
+        repr(gcs_options(1)),
+        repr(load(test)),
+        repr(Address.of(s3)),
+    ]
     google = Remote(Address.of("gs://absent-bucket/x"))
     for call in (
         lambda: fetch_test("toy", store="s3://absent-bucket/x"),

@@ -212,7 +212,10 @@ def test_a_fault_at_a_private_object_shows_no_place(cached, web):
     assert caught.value.__context__ is None
 
 
-@pytest.mark.parametrize(("status", "kind", "text"), [(403, StoreError, "access is refused"), (404, MissingDataError, "not there"), (400, StoreError, "status 400")])
+@pytest.mark.parametrize(
+    ("status", "kind", "text"),
+    [(403, StoreError, "access is refused"), (404, MissingDataError, "not there"), (400, StoreError, "status 400")],
+)
 def test_a_lasting_refusal_is_not_tried_again(cached, web, status, kind, text):
     path = _chunk(cached)
     web.faults = lambda asked, count: (status, 0, 0) if asked == path else None
@@ -358,7 +361,9 @@ def test_a_full_disk_is_named_before_and_while_writing(cached, web, monkeypatch)
         def write(self, data):
             raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(Path, "open", lambda self, *a, **k: Full(real(self, *a, **k)) if self.suffix == ".part" else real(self, *a, **k))
+    monkeypatch.setattr(
+        Path, "open", lambda self, *a, **k: Full(real(self, *a, **k)) if self.suffix == ".part" else real(self, *a, **k)
+    )
     with pytest.raises(StoreError, match="No space left") as caught:
         fetch_test("toy", store=web.url)
     assert "PRIMABENCH_CACHE" in caught.value.remedy
@@ -435,7 +440,11 @@ def test_a_process_killed_while_fetching_harms_nobody_and_finished_objects_are_k
     process.communicate()
     web.faults = lambda path, count: None
     before = {path for path, _ in web.asked if "data.zarr" in path}
-    kept = {p.as_posix().split("output/")[1] for p in Path(os.environ["PRIMABENCH_CACHE"]).rglob("data.zarr/**/*") if p.is_file()}
+    kept = {
+        p.as_posix().split("output/")[1]
+        for p in Path(os.environ["PRIMABENCH_CACHE"]).rglob("data.zarr/**/*")
+        if p.is_file()
+    }
     assert kept
     web.asked.clear()
     train, test = fetch_data("toy", store=web.url)
@@ -492,7 +501,10 @@ def test_a_zip_bomb_is_refused_before_it_is_unpacked(cached, tmp_path):
     with pytest.raises(CorruptDataError, match="depth/c/0"):
         fetch_test("toy", store=str(path))
     huge = tmp_path / "manifest.zip"
-    with zipfile.ZipFile(huge, "w", zipfile.ZIP_DEFLATED) as archive, archive.open("manifest.json", "w", force_zip64=True) as out:
+    with (
+        zipfile.ZipFile(huge, "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("manifest.json", "w", force_zip64=True) as out,
+    ):
         for _ in range(257):
             out.write(b" " * (1 << 20))
     with pytest.raises(CorruptDataError, match="more than"):

@@ -115,7 +115,9 @@ def test_an_unknown_scheme_and_a_build_into_a_bucket(toy):
         Store.at("gs://bucket/x")
 
 
-@pytest.mark.parametrize(("text", "size"), [("10", 10), ("1.5kB", 1500), ("2 GiB", 2 << 30), ("3T", 3 * 10**12), ("", None)])
+@pytest.mark.parametrize(
+    ("text", "size"), [("10", 10), ("1.5kB", 1500), ("2 GiB", 2 << 30), ("3T", 3 * 10**12), ("", None)]
+)
 def test_sizes(text, size, monkeypatch):
     monkeypatch.setenv("PRIMABENCH_CACHE_LIMIT", text)
     assert cache.size_limit() == size
@@ -148,7 +150,7 @@ def test_the_least_recently_used_unit_goes_first(zips, monkeypatch):
     for age, path in ((300, zips[0]), (100, zips[1])):
         fetch_data("toy", store=path)
         unit = next(u for u in cache.units() if u.origin.store.endswith(path.name))
-        now = os.stat(unit.root.with_name(f"{unit.root.name}.use")).st_mtime - age
+        now = unit.root.with_name(f"{unit.root.name}.use").stat().st_mtime - age
         os.utime(unit.root.with_name(f"{unit.root.name}.use"), (now, now))
     assert [u.origin.store[-5:] for u in cache.units()] == ["0.zip", "1.zip"]
     _forget()
