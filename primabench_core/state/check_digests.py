@@ -41,7 +41,7 @@ def check_digests(rows: NDArray[Any]) -> Words:
     """
     n, m = rows.shape
     keys, result = _keys(m), np.zeros((n, 2), np.uint64)
-    compiled = kernels()
+    compiled = kernels("rows")
     if compiled is not None:
         rows = np.ascontiguousarray(rows)
         loop = compiled.check_digests_single() if rows.dtype == np.float32 else compiled.check_digests_double()

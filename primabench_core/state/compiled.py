@@ -15,11 +15,14 @@ _CACHE = "PRIMABENCH_CACHE"
 
 
 @cache
-def kernels() -> Any:
-    """The module of compiled loops, or None. The first call compiles (seconds), or loads what was compiled before."""
+def kernels(along: str = "columns") -> Any:
+    """The module of compiled loops along columns or rows, or None.
+
+    A loop is compiled when it is first asked for (seconds), or loaded as it was compiled before.
+    """
     if os.environ.get(SWITCH, "1") == "0" or find_spec("numba") is None:
         return None
-    return import_module("primabench_core.state.kernels")
+    return import_module("primabench_core.state.kernels" + ("" if along == "columns" else "_rows"))
 
 
 @cache

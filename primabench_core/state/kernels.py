@@ -18,22 +18,23 @@ import numpy as np
 
 from primabench_core.state.compiled import compile_options
 
-_F4, _F8, _I8, _U8 = numba.float32, numba.float64, numba.int64, numba.uint64
+F4, F8, I8, U8 = numba.float32, numba.float64, numba.int64, numba.uint64
 
 
-def _read(kind: Any, dims: int) -> Any:
+def read(kind: Any, dims: int) -> Any:
     """An array that is only read: arrays that may be written are taken too."""
     return numba.types.Array(kind, dims, "C", readonly=True)
 
 
-def _jit(*arguments: Any) -> Any:
+def jit(*arguments: Any) -> Any:
+    """Compiles a function of these arguments that returns nothing."""
     return numba.njit([numba.void(*arguments)], **compile_options())
 
 
-_INNER: dict[str, Any] = {"nogil": True, "boundscheck": False, "inline": "never"}
+INNER: dict[str, Any] = {"nogil": True, "boundscheck": False, "inline": "never"}
 
 
-@numba.njit(**_INNER)
+@numba.njit(**INNER)
 def _magnitudes(x, rows, i, n, s, e, most, least):
     """Largest and smallest magnitude of columns s to e of rows[i:n]."""
     while i + 8 <= n:
@@ -68,7 +69,7 @@ def _magnitudes(x, rows, i, n, s, e, most, least):
         i += 1
 
 
-@numba.njit(**_INNER)
+@numba.njit(**INNER)
 def _least(x, rows, i, n, s, e, far, least):
     """Smallest magnitude but zero."""
     while i < n:
@@ -88,7 +89,7 @@ def _least(x, rows, i, n, s, e, far, least):
         i += 4
 
 
-@numba.njit(**_INNER)
+@numba.njit(**INNER)
 def _ranges(x, rows, i, n, s, e, low, high):
     """Smallest and largest number of columns s to e of rows[i:n]."""
     while i < n:
@@ -107,7 +108,7 @@ def _ranges(x, rows, i, n, s, e, low, high):
         i += 4
 
 
-@numba.njit(**_INNER)
+@numba.njit(**INNER)
 def _plain(x, rows, i, n, s, e, total):
     """Float64 sums of columns s to e of rows[i:n]."""
     while i + 8 <= n:
@@ -125,7 +126,7 @@ def _plain(x, rows, i, n, s, e, total):
         i += 1
 
 
-@numba.njit(**_INNER)
+@numba.njit(**INNER)
 def _split(x, rows, i, n, s, e, shift, coarse, fine):
     """Sums of what a window of each column keeps, and of what it leaves over."""
     while i + 4 <= n:
@@ -147,7 +148,7 @@ def _split(x, rows, i, n, s, e, shift, coarse, fine):
         i += 1
 
 
-@numba.njit(**_INNER)
+@numba.njit(**INNER)
 def _split_products(x, y, rows, i, n, s, e, shift, coarse, fine):
     """:func:`_split` of the products x·y, which are exact for float32 factors."""
     while i + 4 <= n:
@@ -171,7 +172,7 @@ def _split_products(x, y, rows, i, n, s, e, shift, coarse, fine):
         i += 1
 
 
-@numba.njit(**_INNER)
+@numba.njit(**INNER)
 def _shifts(low_x, high_x, low_y, high_y, bits, shift):
     """1.5·2^52 units of a window for products up to the largest magnitudes, summed over 2^bits rows."""
     for j in range(len(shift)):
@@ -189,7 +190,7 @@ def _shifts(low_x, high_x, low_y, high_y, bits, shift):
 def sum_singles():
     """Sums of columns of float32 over runs of rows, run k of rows[cuts[k]:cuts[k + 1]], with sizes of the numbers."""
 
-    @_jit(_read(_F4, 2), _I8[::1], _I8[::1], _F4[:, ::1], _F4[:, ::1], _F8[:, ::1])
+    @jit(read(F4, 2), I8[::1], I8[::1], F4[:, ::1], F4[:, ::1], F8[:, ::1])
     def run(x, rows, cuts, most, least, total):
         m, far = x.shape[1], np.float32(np.inf)
         for k in range(len(cuts) - 1):
@@ -209,7 +210,7 @@ def sum_singles():
 def sum_doubles():
     """As :func:`sum_singles` of float64, each sum in two parts."""
 
-    @_jit(_read(_F8, 2), _I8[::1], _I8[::1], _I8, _F8[:, ::1], _F8[:, ::1], _F8[:, ::1], _F8[:, ::1], _F8[:, ::1])
+    @jit(read(F8, 2), I8[::1], I8[::1], I8, F8[:, ::1], F8[:, ::1], F8[:, ::1], F8[:, ::1], F8[:, ::1])
     def run(x, rows, cuts, bits, low, high, least, coarse, fine):
         m, far = x.shape[1], np.inf
         shift, one = np.empty(256), np.ones(256)
@@ -233,7 +234,7 @@ def sum_moments():
     xx, yy, xy.
     """
 
-    @_jit(_read(_F4, 2), _read(_F4, 2), _I8[::1], _I8[::1], _I8, _F4[:, :, ::1], _F8[:, :, ::1])
+    @jit(read(F4, 2), read(F4, 2), I8[::1], I8[::1], I8, F4[:, :, ::1], F8[:, :, ::1])
     def run(x, y, rows, cuts, bits, ranges, sums):
         m, far = x.shape[1], np.float32(np.inf)
         shift = np.empty(256)
@@ -263,7 +264,7 @@ def sum_moments():
 def sum_products():
     """Sums of products of float32 pairs; ranges as :func:`sum_moments`, sums: (2, runs, m) coarse and fine."""
 
-    @_jit(_read(_F4, 2), _read(_F4, 2), _I8[::1], _I8[::1], _I8, _F4[:, :, ::1], _F8[:, :, ::1])
+    @jit(read(F4, 2), read(F4, 2), I8[::1], I8[::1], I8, F4[:, :, ::1], F8[:, :, ::1])
     def run(x, y, rows, cuts, bits, ranges, sums):
         m, far = x.shape[1], np.float32(np.inf)
         shift = np.empty(256)
@@ -279,149 +280,5 @@ def sum_products():
                 _least(y, rows, i, n, s, e, far, ranges[5, k][s:e])
                 _shifts(ax, bx, ay, by, bits, w)
                 _split_products(x, y, rows, i, n, s, e, w, sums[0, k][s:e], sums[1, k][s:e])
-
-    return run
-
-
-@numba.njit(**_INNER)
-def _round_row(coarse, fine, exponent):
-    """The float64 nearest to (coarse·2^48 + fine)·2^(exponent − 96), ties to even; coarse in [2^20, 2^62)."""
-    coarse += fine >> 48
-    fine &= (1 << 48) - 1
-    length = 0
-    while coarse >> length:
-        length += 1
-    spare = 62 - length
-    whole = (coarse << spare) | (fine >> (48 - spare))
-    left = fine & ((1 << (48 - spare)) - 1)
-    kept, rest = whole >> 9, whole & 511
-    if rest > 256 or (rest == 256 and (left != 0 or kept & 1)):
-        kept += 1
-    return math.ldexp(np.float64(kept), exponent - 48 - spare + 9)
-
-
-@numba.njit(**_INNER)
-def _top_exponent(a, b, squared):
-    """E with all terms of a row below 2^e."""
-    top = 0.0
-    for j in range(len(a)):
-        d = abs(np.float64(a[j]) - np.float64(b[j]))
-        top = d if d > top else top
-    return math.frexp(top * top if squared else top)[1]
-
-
-@numba.njit(**_INNER)
-def _row_error(a, b, squared, exponent, first, second, third):
-    """Exact sum of the terms of one row below 2^exponent, rounded once; NaN where the windows do not hold them."""
-    if exponent < -700 or exponent > 900:
-        return np.nan
-    # units 2^(exponent - 48) and 2^(exponent - 96): integers below 2^48 each, in the lowest bits of a float64, so that
-    # the sums of 2^14 of them stay in 64 bits
-    m1, m2 = math.ldexp(1.0, exponent + 4), math.ldexp(1.5, exponent - 44)
-    if squared:
-        for j in range(len(a)):
-            d = np.float64(a[j]) - np.float64(b[j])
-            t = d * d
-            u = t + m1
-            r = t - (u - m1)
-            v = r + m2
-            first[j], second[j], third[j] = u, v, r - (v - m2)
-    else:
-        for j in range(len(a)):
-            t = abs(np.float64(a[j]) - np.float64(b[j]))
-            u = t + m1
-            r = t - (u - m1)
-            v = r + m2
-            first[j], second[j], third[j] = u, v, r - (v - m2)
-    i1, i2, i3 = first.view(np.int64), second.view(np.int64), third.view(np.int64)
-    coarse, fine, rest, seen = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
-    for j in range(len(i1)):
-        coarse += i1[j]
-        fine += i2[j]
-        seen |= i1[j]
-        rest |= i3[j]
-    one = np.empty(2)
-    one[0], one[1] = m1, m2
-    base = one.view(np.int64)
-    if (seen ^ base[0]) >> 52 or rest & 0x7FFFFFFFFFFFFFFF:  # a term left the binade of m1, or has bits below
-        return np.nan
-    coarse -= len(i1) * base[0]
-    fine -= len(i1) * base[1]
-    if coarse == 0 and fine == 0:
-        return 0.0
-    return np.nan if coarse < 1 << 20 else _round_row(coarse, fine, exponent)
-
-
-@numba.njit(**_INNER)
-def _row_errors(x, y, squared, out):
-    m = x.shape[1]
-    first, second, third = np.empty(m), np.empty(m), np.empty(m)
-    exponent = -10_000
-    for i in range(len(out)):
-        # rows are alike: the exponent of the last one, with room, saves a pass
-        out[i] = _row_error(x[i], y[i], squared, exponent + 2, first, second, third)
-        if np.isnan(out[i]):
-            exponent = _top_exponent(x[i], y[i], squared)
-            out[i] = _row_error(x[i], y[i], squared, exponent, first, second, third)
-
-
-@cache
-def row_errors_single():
-    """Exact sums of squared (else absolute) differences of each row of float32, NaN where not found."""
-
-    @_jit(_read(_F4, 2), _read(_F4, 2), numba.boolean, _F8[::1])
-    def run(x, y, squared, out):
-        _row_errors(x, y, squared, out)
-
-    return run
-
-
-@cache
-def row_errors_double():
-    """As :func:`row_errors_single` of float64."""
-
-    @_jit(_read(_F8, 2), _read(_F8, 2), numba.boolean, _F8[::1])
-    def run(x, y, squared, out):
-        _row_errors(x, y, squared, out)
-
-    return run
-
-
-@numba.njit(**_INNER)
-def _check_digests(x, keys, out):
-    buffer = np.empty(x.shape[1])
-    bits = buffer.view(np.uint64)
-    half, shift = np.uint64(0xFFFFFFFF), np.uint64(32)
-    k0, k1, k2, k3 = keys[0], keys[1], keys[2], keys[3]
-    for i in range(x.shape[0]):
-        row = x[i]
-        for j in range(len(row)):
-            buffer[j] = np.float64(row[j]) + 0.0
-        first, second = np.uint64(0), np.uint64(0)
-        for j in range(len(bits)):
-            high, low = bits[j] >> shift, bits[j] & half
-            first += ((high + k0[j]) & half) * ((low + k1[j]) & half)
-            second += ((high + k2[j]) & half) * ((low + k3[j]) & half)
-        out[i, 0], out[i, 1] = first, second
-
-
-@cache
-def check_digests_single():
-    """Digests of rows of float32; see :mod:`primabench_core.state.check_digests`."""
-
-    @_jit(_read(_F4, 2), _read(_U8, 2), _U8[:, ::1])
-    def run(x, keys, out):
-        _check_digests(x, keys, out)
-
-    return run
-
-
-@cache
-def check_digests_double():
-    """As :func:`check_digests_single` of float64."""
-
-    @_jit(_read(_F8, 2), _read(_U8, 2), _U8[:, ::1])
-    def run(x, keys, out):
-        _check_digests(x, keys, out)
 
     return run

@@ -44,7 +44,7 @@ def row_errors(x: NDArray[Any], y: NDArray[Any], kind: Error) -> Floats:
     result = np.zeros(n)
     if not n or not m:
         return result
-    compiled = kernels() if m <= _WIDEST else None
+    compiled = kernels("rows") if m <= _WIDEST else None
     rows = max(1, (1 << 22 if compiled else _ELEMENTS) // m)
     for start in range(0, n, rows):
         a, b, out = x[start : start + rows], y[start : start + rows], result[start : start + rows]

@@ -59,7 +59,7 @@ def add_tensor_product(sums: ColumnSums, x: Any, y: Any) -> None:
             columns = apart.nonzero()[:, 1].cpu().numpy()
             sums.add_products(a[apart].cpu().numpy(), b[apart].cpu().numpy(), columns)
             a, b = a.masked_fill(apart, 0.0), b.masked_fill(apart, 0.0)
-        for part in product_and_error(a, b):  # type: ignore[arg-type]  # operators alone, which tensors have too
+        for part in product_and_error(a, b):  # operators alone, which tensors have too
             add_tensor(sums, part)
 
 
