@@ -81,8 +81,16 @@ def gcs(cached, gcs_server, monkeypatch):
 
 
 @pytest.fixture(params=["s3", "gcs"])
-def bucket(request):
+def bucket(request, lean):
     return request.getfixturevalue(request.param)
+
+
+@pytest.fixture
+def lean(cached):
+    """One task's splits are enough: each object costs a request."""
+    for folder in (cached.version, cached.version / "private"):
+        for name in ("toy_groups-p1", "toy_test_only-p1"):
+            shutil.rmtree(folder / name)
 
 
 def test_a_published_version_is_fetched_like_a_local_one(cached, bucket):
@@ -248,7 +256,7 @@ def test_keys_come_from_our_settings_alone(cached, monkeypatch, tmp_path):
     assert (options["anon"], options["key"], options["secret"]) == (False, "mine", "also mine")
 
 
-def test_without_keys_access_is_anonymous_and_a_private_bucket_refuses(cached, s3, monkeypatch):
+def test_without_keys_access_is_anonymous_and_a_private_bucket_refuses(cached, lean, s3, monkeypatch):
     publish(cached.version, s3)
     monkeypatch.setattr(attempts, "ATTEMPTS", 1)
     monkeypatch.delenv("PRIMABENCH_S3_KEY_ID")
@@ -310,7 +318,7 @@ def test_tokens_and_key_files_of_google(cached, monkeypatch, tmp_path):
         gcs_options(1)
 
 
-def test_credentials_show_nowhere(cached, s3, gcs_server, monkeypatch, caplog, tmp_path):
+def test_credentials_show_nowhere(cached, lean, s3, gcs_server, monkeypatch, caplog, tmp_path):
     caplog.set_level(logging.DEBUG, logger="primabench")
     monkeypatch.setenv("PRIMABENCH_GCS_TOKEN", TOKEN_CANARY)
     monkeypatch.setenv("PRIMABENCH_GCS_ENDPOINT", gcs_server)
@@ -353,7 +361,7 @@ def test_credentials_show_nowhere(cached, s3, gcs_server, monkeypatch, caplog, t
         pickle.dumps(s3_options(1))
 
 
-def test_a_dask_graph_holds_no_credentials(cached, s3):
+def test_a_dask_graph_holds_no_credentials(cached, lean, s3):
     import dask
     from dask import delayed
 
