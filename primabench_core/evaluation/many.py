@@ -62,7 +62,7 @@ def evaluate_many(
     An evaluation that fails does not stop the others.
 
     Args:
-        predictions: Name to predictions: the path of a file (.zarr is read in partitions), anything that
+        predictions: Name to predictions: path or URL of a file (.zarr is read in partitions), anything that
             :func:`~primabench_core.evaluation.oneshot.evaluate` takes, or a list of these whose rows have ids. Rows
             in memory travel with their tasks; large ones are better written to a store.
         task: Name of the task.

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from primabench_core.contract.evaldata import EvalData
 from primabench_core.contract.plain import plain
 from primabench_core.errors import UsageError
 from primabench_core.spec.frozen import FrozenMapping
-from primabench_core.store.prediction_files import read_predictions
+from primabench_core.store.prediction_stores import describe, open_predictions
 from primabench_core.store.stored import StoredData
 
 PARTITION_ROWS = 65_536
@@ -35,7 +34,7 @@ def _frozen(mapping: Mapping[str, str]) -> FrozenMapping[str]:
 
 @frozen
 class StoredPart:
-    """Rows of a prediction file."""
+    """Rows of a prediction file, local or behind a URL."""
 
     place: str
     mapping: FrozenMapping[str] = field(factory=FrozenMapping, converter=_frozen)
@@ -45,7 +44,7 @@ class StoredPart:
 
     def open(self, contract: Contract) -> EvalData:
         """The whole file; a Zarr store stays unread until rows are taken."""
-        return read_predictions(self.place, contract, dict(self.mapping))
+        return open_predictions(self.place, contract, self.mapping)
 
 
 @frozen(eq=False)
@@ -200,20 +199,8 @@ def identity(value: Any, contract: Contract, mapping: Mapping[str, str]) -> str:
     if isinstance(value, list | tuple) and value and all(map(_is_part, value)):
         return digest([identity(item, contract, mapping) for item in value])
     if isinstance(value, str | os.PathLike):
-        return digest({"mapping": dict(mapping), **_listing(Path(value))})
+        return digest({"mapping": dict(mapping), **describe(os.fspath(value))})
     from primabench_core.store.content import content_root
 
     data = EvalData.of(value, contract)
     return digest({"content": content_root(data).hex()})
-
-
-def _listing(path: Path) -> dict[str, Any]:
-    manifest = path / "manifest.json"
-    if manifest.is_file():
-        return {"manifest": sha256(manifest.read_bytes()).hexdigest()}
-    files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path] if path.is_file() else []
-    found = []
-    for file in files:
-        about = file.stat()
-        found.append([file.relative_to(path).as_posix(), about.st_size, about.st_mtime_ns])
-    return {"place": str(path.absolute()), "objects": found}

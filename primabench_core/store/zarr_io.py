@@ -259,13 +259,14 @@ _WRITERS: dict[str, Callable[[_Target, Column], None]] = {
 }
 
 
-def open_lazy(path: Path, *, private: bool = False, chunks: Any = None) -> EvalData:
+def open_lazy(path: Path, *, private: bool = False, chunks: Any = None, place: str = "") -> EvalData:
     """Open an artifact: consolidated metadata are read now, values when they are sliced.
 
     Args:
         path: Folder of the artifact.
         private: It holds answers: no error says where it lies.
         chunks: A zarr store to read from in place of the folder, such as one that brings what is not there.
+        place: Address of such a store, for messages; then there need not be a folder.
 
     Returns:
         An EvalData whose fields, ids and coordinates stay in the store until they are used.
@@ -275,8 +276,9 @@ def open_lazy(path: Path, *, private: bool = False, chunks: Any = None) -> EvalD
         CorruptDataError: metadata are damaged.
         StoreError: the disk does not give them.
     """
-    place = PRIVATE if private else str(path)
-    if not path.is_dir():
+    remote = bool(place)
+    place = PRIVATE if private else place or str(path)
+    if not remote and not path.is_dir():
         raise MissingDataError(f"there is no stored data at {place}", remedy="primabench list datasets")
 
     def load() -> EvalData:
@@ -284,7 +286,7 @@ def open_lazy(path: Path, *, private: bool = False, chunks: Any = None) -> EvalD
         group = zarr.open_group(store, mode="r", zarr_format=3, use_consolidated=True)
         if group.attrs.get("primabench") != FORMAT:
             raise ValueError("not an artifact of this version of the store")
-        children = {name: _open_child(group, name, place, private, path) for name in group}
+        children = {name: _open_child(group, name, place, private, None if remote else path) for name in group}
         ids = children["ids"] if group.attrs["ids"] else None
         fields = {str(name): children[str(name)] for name in group.attrs["fields"]}
         coords = {str(name): children[str(name)] for name in group.attrs["coords"]}
@@ -309,7 +311,7 @@ def stored_attributes(path: Path, *, private: bool = False) -> tuple[dict[str, A
     return read(place, private, "metadata", load)
 
 
-def _open_child(group: Any, name: str, place: str, private: bool, folder: Path) -> Any:
+def _open_child(group: Any, name: str, place: str, private: bool, folder: Path | None) -> Any:
     node = group[name]
     encoding = node.attrs["encoding-type"]
     if encoding == "array":
