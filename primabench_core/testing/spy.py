@@ -10,7 +10,7 @@ from unittest import mock
 
 @contextlib.contextmanager
 def watch_chunks() -> Iterator[list[str]]:
-    """Keys of all chunks that are read from local zarr stores while the context is open, in order.
+    """Keys of all chunks (or shards) that are read from local zarr stores while the context is open, in order.
 
     Metadata (``zarr.json``) do not count.
 
@@ -22,13 +22,20 @@ def watch_chunks() -> Iterator[list[str]]:
     """
     from zarr.storage import LocalStore
 
+    from primabench_core.store.shards import Rows
+
     seen: list[str] = []
-    real = LocalStore.get
+    real, opened = LocalStore.get, Rows._open
 
     async def get(self: Any, key: str, *args: Any, **kwargs: Any) -> Any:
         if not key.endswith("zarr.json"):
             seen.append(key)
         return await real(self, key, *args, **kwargs)
 
-    with mock.patch.object(LocalStore, "get", get):
+    def open_shard(self: Any, layout: Any, shard: int) -> int:
+        """Rows that are read straight from their shard pass zarr by."""
+        seen.append(f"{self.array.path}/c/{shard}")
+        return opened(self, layout, shard)
+
+    with mock.patch.object(LocalStore, "get", get), mock.patch.object(Rows, "_open", open_shard):
         yield seen
