@@ -257,5 +257,6 @@ def _compare(card: DatasetSpec, manifest: Manifest) -> None:
         raise CorruptDataError(
             f"the build of {card.key} did not reach its content hash: expected {card.content_hash}, "
             f"got {manifest.content_hash}",
-            remedy="the recipe, a source or a reading library changed; a changed dataset needs a new version",
+            remedy="the recipe, a source or a reading library changed: give a published dataset a new version; pin the "
+            "new hash (DatasetSpec.content_hash) where nobody has the old one",
         )
