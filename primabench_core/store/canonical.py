@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_CACHE_BYTES = 1 << 18
+_CACHE_BYTES = 1 << 19
 """Bytes that are brought into canonical form at a time: a piece stays in the processor's cache until hashed."""
 
 _QUIET_NAN = {
