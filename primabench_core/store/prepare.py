@@ -139,7 +139,8 @@ def read_id_list(spec: PreparerSpec, owner: str) -> dict[str, tuple[str, ...]]:
     digest = sha256(data).hexdigest()
     if digest != spec.id_list_sha256:
         raise CorruptDataError(
-            f"{what} was changed: expected SHA-256 {spec.id_list_sha256}, found {digest}", remedy=f"reinstall {owner}"
+            f"{what} was changed: expected SHA-256 {spec.id_list_sha256}, found {digest}",
+            remedy=f"reinstall {owner}; if the list is yours and unpublished, pin the new SHA-256 as id_list_sha256",
         )
     found: dict[str, list[str]] = {}
     seen: set[str] = set()
