@@ -20,7 +20,7 @@ from primabench_core.errors import PrimaBenchError
 from primabench_core.spec.dataset import DatasetKey
 from primabench_core.testing.bench import refused
 from primabench_core.testing.plugin_checks import in_a_process
-from primabench_core.testing.report import CheckFailure
+from primabench_core.testing.report import CheckFailure, NotApplicable
 from primabench_core.testing.subjects import DatasetSubject, RecipeSubject
 
 if TYPE_CHECKING:
@@ -65,9 +65,15 @@ def check_builds_to_pinned_hash(subject: DatasetSubject) -> None:
     A recipe that needs a network, or a package that is absent, cannot be built here: the hash of its data is pinned by
     whoever fetches them first.
     """
+    from primabench_core.discovery import names
+
     spec = subject.spec
     try:
         found = subject.bench.build(spec.key).content_hash
+    except NotApplicable as error:
+        if not spec.content_hash and spec.key not in names.names("recipe"):
+            raise CheckFailure(f"the card pins no content hash ({error})") from error
+        raise
     except PrimaBenchError as error:
         raise refused("the build failed", error) from error
     if not spec.content_hash:
