@@ -10,7 +10,8 @@ from pathlib import Path
 import nox
 
 ROOT = Path(__file__).parent
-DISTRIBUTIONS = [".[report,files,test,lint,docs]", "plugins/primabench-metrics", "plugins/primabench-task-singlecell"]
+PLUGINS = sorted(p.parent.relative_to(ROOT).as_posix() for p in ROOT.glob("plugins/*/pyproject.toml"))
+DISTRIBUTIONS = [".[report,files,test,lint,docs]", *PLUGINS]
 RECIPES = "recipes[scanpy,fetched]"
 CARRIERS = ["SQUARNA", "physical-validation", "pybedtools", "pydebiaseddta"]  # packages whose files recipes read
 PYTHON_SOURCES = ["primabench_core", "plugins", "recipes", "tests", "noxfile.py"]
@@ -43,8 +44,7 @@ def _wheels(session: nox.Session) -> None:
     """Build all wheels, install them where nothing else is, and evaluate once: editable installs hide faults."""
     with tempfile.TemporaryDirectory() as folder:
         wheels, clean = Path(folder, "wheels"), Path(folder, "clean")
-        plugins = sorted(str(p.parent) for p in ROOT.glob("plugins/*/pyproject.toml"))
-        session.run("python", "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(wheels), ".", *plugins, "recipes")
+        session.run("python", "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(wheels), ".", *PLUGINS, "recipes")
         session.run("python", "-m", "venv", str(clean))
         scripts = clean / ("Scripts" if os.name == "nt" else "bin")
         python = str(scripts / "python")
@@ -115,7 +115,7 @@ def recipes_on_newer_libraries(session: nox.Session) -> None:
     needed = ["numpy", "xarray", "zarr", "attrs", "cattrs", "pluggy", "importlib-metadata<10", "fsspec", "rich"]
     readers = ["pandas", "anndata", "scipy", "scikit-learn", "pyyaml", "matplotlib"]
     session.install(*needed, *readers, "pytest", "hypothesis")
-    plugins = [part for target in DISTRIBUTIONS[1:] for part in ("-e", target)]
+    plugins = [part for target in PLUGINS for part in ("-e", target)]
     session.install("--no-deps", "-e", ".", *plugins, "-e", "recipes", *CARRIERS, "scanpy", "scikit-survival")
     # anndata sets options of pandas that warn from pandas 3 on; they are not ours
     options = ("future.infer_string", "mode.chained_assignment")
