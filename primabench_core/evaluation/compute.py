@@ -30,13 +30,30 @@ MIN_PARTIAL = 30
 """Fewer predicted units of a private truth give no score: few of them would give single answers away."""
 
 
-def compute(request: Request, truth: Truth, intake: Intake, *, ci: float | None, update_seconds: float) -> EvalResult:
-    """Check coverage, build the views, run the metrics in isolation, fingerprint, and put the result together."""
+def compute(
+    request: Request,
+    truth: Truth,
+    intake: Intake,
+    *,
+    ci: float | None,
+    update_seconds: float = 0.0,
+    hash_truth: bool = True,
+) -> EvalResult:
+    """Check coverage, build the views, run the metrics in isolation, fingerprint, and put the result together.
+
+    Args:
+        request: What was asked.
+        truth: What it is compared with.
+        intake: What was predicted.
+        ci: Level of the intervals, or None.
+        update_seconds: Time that the updates took.
+        hash_truth: Without it the result does not say which truth it was, as where only its scores are handed on.
+    """
     level = as_level(ci)
     started = perf_counter()
     plans = intake.decide()
     _check_coverage(request, truth, intake)
-    violations = check_request(plans, truth.classes)
+    violations = check_request(plans, truth)
     if violations:
         raise ContractError(violations, what="The request")
     partial = intake.placed.n_seen < truth.n and request.fill is None
@@ -63,7 +80,7 @@ def compute(request: Request, truth: Truth, intake: Intake, *, ci: float | None,
         primary=request.primary if any(r.name == request.primary for r in results) else results[0].name,
         predictions_sha256=fingerprint,
         **({} if fingerprint else {"predictions_reason": "hash_predictions=False"}),
-        truth_sha256=truth.sha256,
+        truth_sha256=truth.sha256 if hash_truth else "",
         packages=_packages(request),
         environment=_environment(),
         seeds={"bootstrap": request.seed},

@@ -59,6 +59,7 @@ def score(
     """
     from primabench_core.contract.evaldata import EvalData
     from primabench_core.discovery.metrics import ResolvedMetric
+    from primabench_core.evaluation.compute import compute
 
     asked: Any = [(metric, params)]
     if isinstance(metric, ResolvedMetric):
@@ -67,14 +68,15 @@ def score(
             raise UsageError(f"{metric.name!r} has its parameters already; {', '.join(params)} cannot be given.")
     if _is_bare(prediction) or _is_bare(truth):
         raise _unnamed(asked)
-    run = stream(asked, truth, duplicates=duplicates, seed=seed, partial=partial, device=device)
+    # a MetricResult carries no fingerprint, so neither side is hashed
+    run = stream(asked, truth, duplicates=duplicates, seed=seed, partial=partial, device=device, hash_predictions=False)
     if shards is None:
         run.update(predictions=prediction)
     else:
         data = EvalData.of(prediction)
         for shard in shards:
             _feed(run, data, _rows_of(shard, data))
-    return run.compute(ci=ci).results[0]
+    return compute(run._request, run._opened, run._intake, ci=ci, hash_truth=False).results[0]
 
 
 def stream(

@@ -11,6 +11,8 @@ _HALF = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
 _SLAB = 1 << 17
 """Numbers ranked at once: the temporaries stay in cache, and short columns share the price of a call."""
+_MANY_TIES = 8
+"""Where more than one in so many numbers equals its successor, runs are cheaper than single places."""
 
 
 def centred_ranks(x: NDArray[np.floating]) -> Ints:
@@ -85,11 +87,13 @@ def tied_order(x: NDArray[np.floating]) -> tuple[Ints, NDArray[np.bool_]]:
 
 
 def _ascending(ties: NDArray[np.bool_]) -> Ints:
-    """(m, n) centred ranks of ascending numbers; only runs of equal numbers cost more than a copy."""
+    """(m, n) centred ranks of ascending numbers, from whether each of (m, n − 1) equals its successor."""
     m, n = ties.shape[0], ties.shape[1] + 1
+    flat = np.flatnonzero(ties)
+    if len(flat) * _MANY_TIES > m * n:
+        return _ascending_runs(ties)
     ranks = np.empty((m, n), np.int64)
     ranks[:] = np.arange(1 - n, n, 2)
-    flat = np.flatnonzero(ties)
     if not len(flat):
         return ranks
     row, place = np.divmod(flat, n - 1)
@@ -101,6 +105,17 @@ def _ascending(ties: NDArray[np.bool_]) -> Ints:
     at = np.repeat(starts - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
     ranks.reshape(-1)[at] = np.repeat(middle, sizes)
     return ranks
+
+
+def _ascending_runs(ties: NDArray[np.bool_]) -> Ints:
+    """The same where most numbers are tied: few runs, each written at once."""
+    m, n = ties.shape[0], ties.shape[1] + 1
+    is_last = np.ones((m, n), np.bool_)
+    np.logical_not(ties, out=is_last[:, :-1])
+    ends = np.flatnonzero(is_last)
+    sizes = np.diff(ends, prepend=-1)
+    middle = 2 * (ends % n) - sizes + 2 - n
+    return np.repeat(middle, sizes).reshape(m, n)
 
 
 def _product_sums(a: Ints, b: Ints) -> list[int]:
