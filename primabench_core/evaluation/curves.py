@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from primabench_core.evaluation.compute import MIN_PARTIAL
+from primabench_core.evaluation.secrecy import POOLED, Secrecy
 from primabench_core.result.curves import Confusion, Curve, precision_recall_curve, reliability_curve, roc_curve
 from primabench_core.state.rows import Labels
 
@@ -51,13 +52,14 @@ def curves_of(placed: Placed, *, draws: int = DRAWS, seed: int = 0) -> tuple[Con
     step = STEP if truth.private else 1
     found: list[Confusion | Curve] = []
     predicted = placed.views.prediction.get(name)
+    secrecy = Secrecy.over(placed.views, plan)
     if isinstance(predicted, Labels):
-        found.append(confusion_of(label, predicted, step))
+        found.append(confusion_of(secrecy.labels(label), secrecy.labels(predicted), step))
     probability, score = placed.views.prediction.get("probability"), placed.views.prediction.get("score")
     if isinstance(probability, np.ndarray) and truth.classes == label.classes:
-        found += _of_probabilities(probability, label, step, draws, seed)
+        found += _of_probabilities(probability, label, secrecy, step, draws, seed)
     elif isinstance(score, np.ndarray) and len(label.classes) == 2:
-        found += _of_scores(score, label.codes == 1, str(label.classes[1]), step, draws, seed)
+        found += _of_scores(score, label.codes == 1, _title(label.classes[1], secrecy), step, draws, seed)
     return tuple(found)
 
 
@@ -121,15 +123,19 @@ def _unlike(name: str, taken: Iterable[object]) -> str:
     return name
 
 
+def _title(label: object, secrecy: Secrecy) -> str:
+    return POOLED if secrecy.hides(str(label)) else str(label)
+
+
 def _of_probabilities(
-    probability: NDArray[Any], label: Labels, step: int, draws: int, seed: int
+    probability: NDArray[Any], label: Labels, secrecy: Secrecy, step: int, draws: int, seed: int
 ) -> list[Confusion | Curve]:
     found: list[Confusion | Curve] = []
     frequent = np.bincount(label.codes, minlength=len(label.classes))
     chosen = [1] if len(label.classes) == 2 else np.argsort(-frequent, kind="stable")[:MOST_CLASSES].tolist()
     for place in chosen:
         if frequent[place] >= step:
-            name = str(label.classes[place])
+            name = _title(label.classes[place], secrecy)
             found += _of_scores(probability[:, place], label.codes == place, name, step, draws, seed)
     top = probability.argmax(axis=1)
     curve = reliability_curve(probability[np.arange(len(top)), top], top == label.codes, name="top class")

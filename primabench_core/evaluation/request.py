@@ -134,7 +134,7 @@ def open_truth(request: Request) -> Truth:
         MissingDataError: it is not there.
     """
     from primabench_core.evaluation.truth import Truth
-    from primabench_core.store.access import dataset_content_hash, open_solution, solution_salt
+    from primabench_core.store.access import dataset_content_hash, open_solution, public_names, solution_salt
 
     found = dataset_content_hash(request.dataset, store=request.store)
     if found != request.dataset_hash:
@@ -145,4 +145,6 @@ def open_truth(request: Request) -> Truth:
         )
     solution = open_solution(request.task, request.dataset, store=request.store)
     salt = solution_salt(request.dataset, store=request.store)
-    return Truth(solution, request.contract, private=True, independent_unit=request.independent_unit, salt=salt)
+    told = public_names(request.task, request.dataset, store=request.store)
+    unit = request.independent_unit
+    return Truth(solution, request.contract, private=True, independent_unit=unit, salt=salt, told=told)

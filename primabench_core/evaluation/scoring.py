@@ -15,11 +15,13 @@ from primabench_core.discovery import names
 from primabench_core.discovery.registry import resolve
 from primabench_core.errors import ContractError, MetricError, PluginError, UsageError
 from primabench_core.evaluation.plan import MetricPlan
+from primabench_core.evaluation.secrecy import Secrecy
 from primabench_core.result.metric_result import MetricResult
 from primabench_core.spec.outcome import Outcome
 
 if TYPE_CHECKING:
     from primabench_core.discovery.metrics import ResolvedMetric
+    from primabench_core.evaluation.truth import Truth
     from primabench_core.evaluation.views import Views
 
 MetricFunction = Callable[..., float | Outcome]
@@ -56,15 +58,17 @@ def weighted_of(metric: ResolvedMetric) -> Callable[..., Any] | None:
     return resolve(metric.spec.weighted, owner=metric.distribution, requires=metric.spec.libraries)
 
 
-def check_request(plans: tuple[MetricPlan, ...], classes: tuple[Any, ...] | None) -> list[Violation]:
+def check_request(plans: tuple[MetricPlan, ...], truth: Truth) -> list[Violation]:
     """What the metrics' own checks find before any row is scored."""
+    classes, secrecy = truth.classes, Secrecy(truth)
     violations: list[Violation] = []
     for plan in plans:
         if not plan.metric.spec.check:
             continue
         check: Any = resolve(plan.metric.spec.check, owner=plan.metric.distribution)
         fields = tuple(f.name for f in plan.prediction)
-        violations += [v for v in check(fields, classes, dict(plan.metric.params)) if v not in violations]
+        found = secrecy.violations(check(fields, classes, dict(plan.metric.params)))
+        violations += [v for v in found if v not in violations]
     return violations
 
 
@@ -94,7 +98,11 @@ def score(plan: MetricPlan, views: Views, *, coverage: float, private: bool) -> 
     try:
         function = function_of(metric)
         outcome = function(views.state(plan), **dict(metric.params))
-    except (ContractError, PluginError, UsageError):
+        if private:
+            outcome = Secrecy.over(views, plan).outcome(outcome)
+    except (ContractError, PluginError, UsageError) as error:
+        if private:  # what was raised before it may quote the truth, too
+            raise Secrecy.over(views, plan).error(error) from None
         raise
     except Exception as error:  # noqa: BLE001  (foreign code: its failure is reported, and is its own alone)
         reason, detail = "raised", describe(error, private=private)

@@ -36,6 +36,7 @@ class Truth:
         private: The solution of a dataset: nothing of it may be shown or leave the process.
         independent_unit: Field whose values are resampled for intervals.
         salt: Bytes that salt ``sha256``.
+        told: Names of a private truth that stand in public splits.
 
     Raises:
         ContractError: every violation of the data, at once.
@@ -49,8 +50,9 @@ class Truth:
         private: bool = False,
         independent_unit: str = "",
         salt: bytes = b"",
+        told: frozenset[str] = frozenset(),
     ) -> None:
-        self.private, self._salt = private, salt
+        self.private, self._salt, self._told = private, salt, told
         self._what = "The solution" if private else "The truth"
         violations = unknown_fields((n for n in data.fields if n != independent_unit), contract, "truth")
         self.ids = _read(violations, lambda: None if data.ids is None else as_ids(data.ids))
@@ -165,6 +167,20 @@ class Truth:
         if not isinstance(column, Labels):
             return self.classes or ()
         return column.classes
+
+    @cached_property
+    def untold(self) -> frozenset[str]:
+        """Names of classes and groups that nothing public holds; none where the caller brought the truth."""
+        if not self.private:
+            return frozenset()
+        names = set(self.group_names or ())
+        for column in self.columns.values():
+            if isinstance(column, Labels):
+                names.update(c for c in column.classes if isinstance(c, str))
+        for declared in self.fields.values():
+            if isinstance(declared.vocabulary, tuple):
+                names.difference_update(map(str, declared.vocabulary))
+        return frozenset(n for n in names - self._told if not n.lstrip("-").isdigit())
 
     def names_of(self, positions: NDArray[np.int64]) -> list[str]:
         """Ids of a few positions, or row numbers."""

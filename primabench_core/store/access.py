@@ -14,10 +14,10 @@ from primabench_core.store.location import MANIFEST, SALT, inside, prepared_name
 from primabench_core.store.location import PRIVATE as PRIVATE_FOLDER
 from primabench_core.store.manifest import Manifest, PreparedManifest, PrivateManifest, read_manifest
 from primabench_core.store.mirror import Mirror, complete, complete_solution, reach
-from primabench_core.store.prepare import find_preparer, prepare, require_built
+from primabench_core.store.prepare import TOLD, find_preparer, prepare, require_built
 from primabench_core.store.verify import verify_dataset
 from primabench_core.store.writing import Progress
-from primabench_core.store.zarr_io import open_lazy
+from primabench_core.store.zarr_io import open_lazy, stored_attributes
 
 StorePath = str | os.PathLike[str] | None
 
@@ -29,6 +29,7 @@ __all__ = [
     "fetch_train",
     "load",
     "open_solution",
+    "public_names",
     "resolve_dataset",
     "solution_salt",
     "verify_dataset",
@@ -199,13 +200,28 @@ def open_solution(task: str, key: str, store: StorePath = None) -> EvalData:
         CorruptDataError: stored bytes are damaged.
         StoreError: they cannot be read.
     """
+    return open_lazy(_answers(task, key, store), private=True).load()
+
+
+def public_names(task: str, key: str, store: StorePath = None) -> frozenset[str]:
+    """Names in the answers that stand in a public split too, so that a result may carry them; as text.
+
+    Raises:
+        As :func:`open_solution`.
+    """
+    attributes, _ = stored_attributes(_answers(task, key, store), private=True)
+    return frozenset(attributes.get(TOLD, ()))
+
+
+def _answers(task: str, key: str, store: StorePath) -> Path:
+    """Where the answers of a task lie; what they are is checked, where they are is never said."""
     place = reach(key, store)
     spec, _ = find_preparer(task, key)
     complete_solution(place, spec)
     prepare(task, key, place.root)
     folder = place.private(key) / prepared_name(spec.task, spec.version)
     manifest = read_manifest(PrivateManifest, folder / MANIFEST, private=True)
-    return open_lazy(inside(folder, manifest.artifacts[0].path), private=True).load()
+    return inside(folder, manifest.artifacts[0].path)
 
 
 def solution_salt(key: str, store: StorePath = None) -> bytes:

@@ -35,6 +35,9 @@ from primabench_core.store.staging import publish, staging
 from primabench_core.store.writing import Layout, Progress, make_private, private_root, write_entry
 from primabench_core.store.zarr_io import open_lazy
 
+TOLD = "told"
+"""Attribute of stored answers: names in them that a public split holds too."""
+
 
 @frozen(kw_only=True, repr=False)
 class Splits:
@@ -300,7 +303,8 @@ def _store_answers(splits: Splits, spec: PreparerSpec, place: Store, layout: Lay
     """Write the private half. It goes first: only the public manifest makes splits count."""
     folder, name = place.private(spec.dataset), prepared_name(spec.task, spec.version)
     columns = _known(splits, splits.solution)
-    answers = Artifact(view=SOLUTION_VIEW, name="solution", data=splits.solution, columns=columns)
+    told = {TOLD: sorted(_told(splits))}
+    answers = Artifact(view=SOLUTION_VIEW, name="solution", data=splits.solution, columns=columns, attributes=told)
     with named("write", folder, private=True):
         if not folder.exists():
             make_private(folder)
@@ -314,6 +318,25 @@ def _store_answers(splits: Splits, spec: PreparerSpec, place: Store, layout: Lay
             if (folder / name).exists():  # a process died before it wrote the public half
                 shutil.rmtree(folder / name)
             publish(half, folder / name, private=True)
+
+
+def _told(splits: Splits) -> set[str]:
+    """Names of the answers that are coordinates, ids or text of a public split: results may carry them."""
+    names = {name for value in splits.solution.fields.values() for name in _texts_of(value)}
+    told: set[str] = set()
+    for data in filter(None, (splits.train, splits.test)):
+        for values in data.coords.values():
+            told |= names & set(map(str, values))
+        for value in data.fields.values():
+            told |= names.intersection(_texts_of(value))
+    return told
+
+
+def _texts_of(value: Any) -> set[str]:
+    """The distinct texts of a one-dimensional text field."""
+    if isinstance(value, Ragged) or getattr(value, "ndim", 0) != 1 or np.asarray(value).dtype.kind not in "OUT":
+        return set()
+    return {text for text in set(np.asarray(value).tolist()) if isinstance(text, str)}
 
 
 def _store_splits(
