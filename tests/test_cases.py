@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+import tempfile
 from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +49,6 @@ MISSING: dict[str, str] = {
     "proteingym_average": "metric of primabench-task-protein",
     "auprc_by_chrom_weighted_average": "metric of primabench-task-genome",
     "variant_window": "pb.get_sequences of primabench-task-genome",
-    "embedding_submission": "submission reader of primabench-task-patient",
 }
 """What cases exist for and nothing here can run yet, and which piece will bring it. Tested below: an entry whose piece
 has come must go, and nothing may be left out without an entry."""
@@ -66,6 +67,8 @@ def runner_of(metric: str) -> Callable[[dict[str, Any]], None] | None:
         return run_result_json
     if metric in STATISTICS and hasattr(getattr(pb, "statistics", None), metric):
         return run_statistics
+    if metric == "embedding_submission" and find_spec("primabench_task_patient") is not None:
+        return run_submission
     return None
 
 
@@ -220,6 +223,32 @@ def run_statistics(case: dict[str, Any]) -> None:
         return
     for name, wanted in expect["values"].items():
         assert close(found.values[name], wanted, expect["tolerance"]), (name, found.values[name], wanted)
+
+
+# -- submissions -------------------------------------------------------------------------------------------------------
+
+
+def run_submission(case: dict[str, Any]) -> None:
+    from primabench_task_patient.submission import Asked, cover, read_submission
+
+    given, truth, expect = case["prediction"], case["truth"], case["expect"]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, f"submission.{given['format']}")
+        if given["format"] == "npz":
+            np.savez(path, **{name: np.asarray(numbers(value)) for name, value in given.items() if name != "format"})
+        else:
+            path.write_text(given["text"], encoding="utf-8")
+        if expect.get("refused"):
+            with pytest.raises(PrimaBenchError) as caught:
+                read_submission(path)
+            assert all(word in str(caught.value).lower() for word in expect["mentions"])
+            return
+        submission = read_submission(path)
+    tasks = {name: Asked(task["dataset"], tuple(task["labelled"])) for name, task in truth["tasks"].items()}
+    found = cover(submission, truth["datasets"], tasks)
+    assert {name: task.status for name, task in found.tasks.items()} == expect["values"]["tasks"]
+    assert found.width == expect["values"]["width"]
+    assert [list(pair) for pair in found.unknown] == expect["values"]["unknown"]
 
 
 # -- what runs ---------------------------------------------------------------------------------------------------------
