@@ -133,7 +133,6 @@ class Registry:
         datasets: By id.
         tasks: By id, in the order of the file.
         open_boards: As declared; those that are covered are not shown.
-        sha256: SHA-256 of the canonical content.
     """
 
     name: str
@@ -147,12 +146,12 @@ class Registry:
     datasets: Mapping[str, Dataset]
     tasks: Mapping[str, Task]
     open_boards: tuple[OpenBoard, ...] = ()
-    sha256: str = field(init=False)
 
-    def __attrs_post_init__(self) -> None:
-        plain = attrs.asdict(self, filter=lambda a, _: a.name != "sha256")
-        text = json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-        object.__setattr__(self, "sha256", hashlib.sha256(text.encode()).hexdigest())
+    @property
+    def sha256(self) -> str:
+        """SHA-256 of the canonical content."""
+        text = json.dumps(attrs.asdict(self), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        return hashlib.sha256(text.encode()).hexdigest()
 
     def modality_of(self, task: str) -> str:
         """Id of the modality of a task."""
