@@ -48,7 +48,6 @@ MISSING: dict[str, str] = {
     "top_recall_10_percent": "metric of primabench-task-protein",
     "proteingym_average": "metric of primabench-task-protein",
     "auprc_by_chrom_weighted_average": "metric of primabench-task-genome",
-    "variant_window": "pb.get_sequences of primabench-task-genome",
 }
 """What cases exist for and nothing here can run yet, and which piece will bring it. Tested below: an entry whose piece
 has come must go, and nothing may be left out without an entry."""
@@ -61,6 +60,8 @@ def runner_of(metric: str) -> Callable[[dict[str, Any]], None] | None:
     """What runs cases of this metric, None if the piece is missing."""
     if metric in names.names("metric"):
         return run_score
+    if metric == "variant_window" and "get_sequences" in names.names("extension"):
+        return run_variant_window
     if metric == "content_hash":
         return run_content_hash
     if metric == "result_json":
@@ -168,6 +169,21 @@ def generate(spec: dict[str, Any]) -> dict[str, Any]:
             else:
                 columns[name].append(v / field.get("divide_by", 1) + field.get("add", 0))
     return {name: np.asarray(column) for name, column in columns.items()}
+
+
+# -- variants ----------------------------------------------------------------------------------------------------------
+
+
+def run_variant_window(case: dict[str, Any]) -> None:
+    truth, expect = case["truth"], case["expect"]
+    variant = {name: [value] for name, value in truth["variant"].items()}
+    if expect.get("refused"):
+        with pytest.raises(PrimaBenchError) as caught:
+            pb.get_sequences(variant, truth["fasta"], **case["params"])
+        assert all(word in str(caught.value) for word in expect["mentions"])
+        return
+    found = pb.get_sequences(variant, truth["fasta"], **case["params"])
+    assert {name: getattr(found, name)[0] for name in expect["values"]} == expect["values"]
 
 
 # -- results -----------------------------------------------------------------------------------------------------------
