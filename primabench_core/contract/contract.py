@@ -40,7 +40,12 @@ class Contract:
     outside: Literal["refuse", "ignore"] = "refuse"
     """A row that is not in the truth: refused, or ignored and counted."""
     many_rows_per_unit: bool = False
-    """Rows have ids of their own and name their unit in the field ``unit``."""
+    """Rows have ids of their own and name their unit in a field (``unit_field``); coverage counts units."""
+    unit_field: str = "unit"
+    """With ``many_rows_per_unit``: the text field of both sides that names the unit of a row."""
+    ignored_units: tuple[str, ...] = field(default=(), converter=_names)
+    """With ``many_rows_per_unit``: names that are no unit, such as that of controls. Rows of the truth under such a
+    name serve the others; predicted rows under it are dropped and counted."""
     unknown_labels: Literal["count", "refuse"] = "count"
     """A predicted class outside the vocabulary: counted as an error, or refused."""
     ignored: tuple[str, ...] = field(default=(), converter=_names)

@@ -14,7 +14,6 @@ from primabench_core.evaluation.intervals import absent_for, as_level, bootstrap
 from primabench_core.evaluation.plan import MetricPlan
 from primabench_core.evaluation.resampled import Job
 from primabench_core.evaluation.scoring import Scored, check_request, libraries_of, score, weighted_of
-from primabench_core.evaluation.views import Views
 from primabench_core.result.eval_result import EvalResult
 from primabench_core.result.interval import Interval
 from primabench_core.result.metric_result import MetricResult
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from primabench_core.evaluation.intake import Intake
     from primabench_core.evaluation.request import Request
     from primabench_core.evaluation.truth import Truth
+    from primabench_core.evaluation.views import Views
 
 NO_ROWS = "the rows of a wide field are not kept, so none can be resampled"
 MIN_PARTIAL = 30
@@ -59,7 +59,7 @@ def compute(
     partial = intake.placed.n_seen < truth.n and request.fill is None
     columns = intake.columns()
     seen = intake.placed.seen_positions() if partial else None
-    views = Views(truth, columns, seen, wide=intake.wide, placed=intake.placed)
+    views = intake.views(columns, seen)
     coverage = intake.placed.coverage
     fingerprint = intake.fingerprint(columns) if request.hash_predictions else ""
     hashed = perf_counter()

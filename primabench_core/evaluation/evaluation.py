@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from primabench_core.contract.evaldata import EvalData
 from primabench_core.errors import UsageError
-from primabench_core.evaluation.intake import Intake
+from primabench_core.evaluation.open_intake import make_intake, read_intake
 from primabench_core.evaluation.request import (
     Duplicates,
     Metrics,
@@ -22,6 +21,7 @@ from primabench_core.evaluation.request import (
 )
 from primabench_core.evaluation.scoring import function_of
 from primabench_core.evaluation.truth import Truth
+from primabench_core.evaluation.unit_truth import make_truth, own_data
 
 if TYPE_CHECKING:
     from primabench_core.evaluation.collectives import Ranks
@@ -115,11 +115,11 @@ class Evaluation:
                     "A truth of your own needs metrics=, and no dataset.", remedy="primabench list metrics"
                 )
             self._request = request_for_truth(metrics, **options)
-            self._truth = Truth(EvalData.of(truth, self._request.contract), self._request.contract)
+            self._truth = make_truth(own_data(truth, self._request), self._request.contract)
         self._seconds = 0.0
         for metric in self._request.metrics:
             function_of(metric)  # a metric that cannot run is refused here, not after a thousand updates
-        self._intake = Intake(self._request, self._opened)
+        self._intake = make_intake(self._request, self._opened)
         _started(self._request)
 
     # -- state -----------------------------------------------------------------------------------------------------
@@ -190,7 +190,7 @@ class Evaluation:
 
     def reset(self) -> None:
         """Forget all predictions."""
-        self._intake = Intake(self._request, self._opened)
+        self._intake = make_intake(self._request, self._opened)
         self._seconds = 0.0
 
     def compute(self, ci: float | None = None) -> EvalResult:
@@ -234,7 +234,7 @@ class Evaluation:
         carried = self.__dict__.get("_carried")
         if name != "_intake" or carried is None:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        self._intake = Intake.from_buffers(self._request, self._opened, carried)
+        self._intake = read_intake(self._request, self._opened, carried)
         self._carried = None
         return self._intake
 

@@ -20,10 +20,13 @@ from primabench_core.contract.contract import Contract
 from primabench_core.contract.evaldata import EvalData
 from primabench_core.errors import ContractError, DistributedError, PrimaBenchError, StoreError
 from primabench_core.evaluation.intake import Intake
+from primabench_core.evaluation.open_intake import make_intake, read_intake
 from primabench_core.evaluation.parts import Block, Part, blocks
 from primabench_core.evaluation.request import Request, open_truth
 from primabench_core.evaluation.travel import error_to_plain
 from primabench_core.evaluation.truth import Truth
+from primabench_core.evaluation.unit_truth import make_truth
+from primabench_core.state.unit_samples import row_keys
 
 State = dict[str, Any]
 """``intake`` (plain buffers), ``seconds``; or ``error``."""
@@ -79,7 +82,7 @@ def _own_truth(question: Question) -> Truth:
 
         truth = read_predictions(truth, Contract(prediction=contract.solution, solution=contract.solution))
     assert truth is not None
-    return Truth(truth, contract)
+    return make_truth(truth, contract)
 
 
 def _explained(error: StoreError, request: Request, store: str) -> StoreError:
@@ -159,7 +162,7 @@ def _packed(intake: Intake, seconds: float) -> State:
 def _folded(question: Question, parts: Sequence[Part], own: Ownership | None) -> tuple[Intake, float]:
     started = perf_counter()
     truth = truth_of(question)
-    intake = Intake(question.request, truth)
+    intake = make_intake(question.request, truth)
     contract = question.request.contract
     if own is None:
         for block in blocks(parts, contract):
@@ -181,7 +184,8 @@ def take(intake: Intake, block: Block) -> None:
         return
     positions = None
     if ids is None:
-        if intake.truth.ids is not None or block.total != intake.truth.n:
+        is_open = intake.request.contract.many_rows_per_unit  # its rows have numbers of their own
+        if not block.total or (not is_open and (intake.truth.ids is not None or block.total != intake.truth.n)):
             _refuse_nameless(intake, block)
         positions = slice(block.start, block.start + n)
     intake.take(ids, positions, fields)
@@ -200,9 +204,9 @@ def _refuse_nameless(intake: Intake, block: Block) -> None:
 
 def _merged(question: Question, states: Sequence[State]) -> tuple[Intake, float]:
     truth = truth_of(question)
-    intake = Intake(question.request, truth)
+    intake = make_intake(question.request, truth)
     for state in states:
-        intake._absorb(Intake.from_buffers(question.request, truth, state["intake"]))
+        intake._absorb(read_intake(question.request, truth, state["intake"]))
     return intake, max((s["seconds"] for s in states), default=0.0)
 
 
@@ -246,13 +250,17 @@ def locate(question: Question, parts: Sequence[Part]) -> State:
 
     def read() -> State:
         truth = truth_of(question)
-        found = []
+        found: list[NDArray[np.int64]] = []
+        is_open = question.request.contract.many_rows_per_unit
         for block in blocks(parts, question.request.contract, ids_only=True):
             ids = block.data.ids
             if ids is None or truth.ids is None:
                 return {"positions": None}  # numbered rows come once
-            found.append(truth.index.lookup(list(ids)))
-        return {"positions": found}
+            if is_open:  # no truth lists these rows: two of one hash are folded in one place, and compared by id there
+                found.append(row_keys(ids, 0).astype(np.int64))
+            else:
+                found.append(truth.index.lookup(list(ids)))
+        return {"positions": found, "hashed": is_open}
 
     return _told(read)
 
@@ -268,6 +276,8 @@ def own(groups: Sequence[Sequence[Part]], located: Sequence[State]) -> list[Owne
     if not rows:
         return [Ownership() for _ in groups]
     positions = np.concatenate([p for state in located for p in state["positions"]])
+    if any(state["hashed"] for state in located):
+        positions = np.unique(positions, return_inverse=True)[1].reshape(-1).astype(np.int64)
     sizes = np.array([n for _, _, n in rows])
     block = np.repeat(np.arange(len(rows)), sizes)
     within = np.arange(len(positions)) - np.repeat(np.cumsum(sizes) - sizes, sizes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,9 @@ from primabench_core.state.columns import take_rows
 from primabench_core.state.fingerprint import RowDigests
 from primabench_core.state.placed import PlacedRows
 from primabench_core.state.rows import Column, Labels
+
+if TYPE_CHECKING:
+    from primabench_core.evaluation.views import Views
 
 Where = slice | NDArray[np.int64]
 
@@ -170,11 +173,7 @@ class Intake:
                 if was_settled is None or fields.keys() != self._names:
                     self._settle(frozenset(fields), self._without_ids(ids, positions, fields))
             where, columns, outside = self._read(ids, positions, fields, coords)
-            if where.stop > where.start if isinstance(where, slice) else len(where):
-                if self.wide is None:  # an empty batch has no width that others must have
-                    self.placed.place(where, columns)
-                else:
-                    self.wide.place(self.placed, where, columns)
+            self._put(where, columns)
             if outside:
                 self.outside.update(outside)
         except BaseException:  # whatever stopped the batch, no trace of it stays
@@ -183,6 +182,14 @@ class Intake:
             if was_settled is None:
                 self.plans, self._names, self.checker, self.wide = None, frozenset(), None, None
             raise
+
+    def _put(self, where: Where, columns: Mapping[str, Any]) -> None:
+        """Place a checked batch."""
+        if where.stop > where.start if isinstance(where, slice) else len(where):
+            if self.wide is None:  # an empty batch has no width that others must have
+                self.placed.place(where, columns)
+            else:
+                self.wide.place(self.placed, where, columns)
 
     def _read(
         self, ids: Any, positions: Any, fields: Mapping[str, Any], coords: Mapping[str, Any] | None
@@ -305,9 +312,20 @@ class Intake:
         seen = None if self.placed.n_seen == self.truth.n else self.placed.seen_positions()
         return fingerprint(self.truth.ids, columns, n=self.truth.n, seen=seen, ids_sha=self.truth.ids_sha)
 
+    def views(self, columns: Mapping[str, Column | RowDigests], seen: NDArray[np.int64] | None = None) -> Views:
+        """What metrics receive, from what :meth:`columns` gave."""
+        from primabench_core.evaluation.views import Views
+
+        return Views(self.truth, columns, seen, wide=self.wide, placed=self.placed)
+
+    def _take_buffers(self, parts: Mapping[str, Any]) -> None:
+        """Take up what is kept beside placed rows."""
+        if self.wide is not None:
+            self.wide.take_buffers(parts["wide"])
+
     def merge(self, others: Sequence[Intake]) -> Intake:
         """A new intake that holds the rows of all."""
-        result = Intake(self.request, self.truth)
+        result = type(self)(self.request, self.truth)
         for part in (self, *others):
             result._absorb(part)
         return result
@@ -331,10 +349,14 @@ class Intake:
             if placed.n_seen and not (table == np.arange(len(table))).all():
                 placed = placed.recoded(name, table)
         together = self.placed.merge(placed)
-        if self.wide is not None and part.wide is not None:
-            self.wide = self.wide.merge(self.placed, part.wide, placed, together)
+        self._merge_sums(part, placed, together)
         self.placed = together
         self.outside |= part.outside
+
+    def _merge_sums(self, part: Intake, placed: PlacedRows, together: PlacedRows) -> None:
+        """Join what is kept beside placed rows."""
+        if self.wide is not None and part.wide is not None:
+            self.wide = self.wide.merge(self.placed, part.wide, placed, together)
 
     def to_buffers(self) -> dict[str, Any]:
         """Plain parts without any truth; classes that the truth knows are counted, not named."""
@@ -356,9 +378,8 @@ class Intake:
             result._settle(frozenset(parts["names"]))
             for name, classes in parts["unknown"].items():
                 result.vocabularies[name].extend(classes)
-        if result.wide is not None:
-            result.wide.take_buffers(parts["wide"])
-        result.placed = PlacedRows.from_buffers(parts["meta"], parts["arrays"], ids_of=truth.names_of)
+        result._take_buffers(parts)
+        result.placed = type(result.placed).from_buffers(parts["meta"], parts["arrays"], ids_of=truth.names_of)
         result.outside = set(parts["outside"])
         return result
 

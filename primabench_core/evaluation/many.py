@@ -150,7 +150,7 @@ def _question(
     *,
     travels: bool,
 ) -> Question:
-    from primabench_core.contract.evaldata import EvalData
+    from primabench_core.evaluation.unit_truth import own_data
 
     if (task is None) == (truth is None):
         raise UsageError("Name a task, or give a truth of your own: one of the two.", remedy="primabench list tasks")
@@ -162,7 +162,7 @@ def _question(
             raise UsageError("A truth of your own needs metrics=, and no dataset.", remedy="primabench list metrics")
         request = request_for_truth(metrics, **options)
         is_path = isinstance(truth, str | os.PathLike)
-        own = os.fspath(truth) if is_path else EvalData.of(truth, request.contract).load()
+        own = os.fspath(truth) if is_path else own_data(truth, request).load()
         question = Question(request, ci, own, identity(own, request.contract, {}))
     for metric in request.metrics:
         function_of(metric)  # refused here, not on every worker

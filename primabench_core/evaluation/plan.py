@@ -111,10 +111,16 @@ def derive_contract(metrics: Sequence[ResolvedMetric], **rules: Any) -> Contract
                 for candidate in alternatives:
                     known = fields.get(candidate.name)
                     fields[candidate.name] = _together(known, candidate, metric.name) if known else candidate
+    first, *others = [dict(metric.spec.rules) for metric in metrics] or [{}]
+    odd = next((m.name for m, other in zip(metrics[1:], others, strict=True) if other != first), None)
+    if odd is not None:
+        raise UsageError(
+            f"Metrics {metrics[0].name!r} and {odd!r} read rows by different rules.", remedy="evaluate them apart"
+        )
     return Contract(
         prediction=tuple(evolve(f, optional=True) for f in sides["prediction"].values()),
         solution=tuple(evolve(f, optional=True) for f in sides["truth"].values()),
-        **rules,
+        **{**first, **rules},
     )
 
 

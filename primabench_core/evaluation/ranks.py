@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from primabench_core.errors import ContractError, DistributedError, PrimaBenchError, UsageError
-from primabench_core.evaluation.intake import Intake
 from primabench_core.evaluation.intervals import as_level
+from primabench_core.evaluation.open_intake import make_intake, read_intake
 from primabench_core.evaluation.travel import error_from_plain, error_to_plain, pack, unpack
 from primabench_core.result.identity import digest
 
@@ -107,7 +107,7 @@ def _joint(ranks: Ranks, meeting: Meeting, run: Evaluation, ci: float | None) ->
     from primabench_core.result.json import to_json
 
     request, truth, seconds = run._request, run._opened, run._seconds
-    whole = Intake(request, truth)
+    whole = make_intake(request, truth)
     whole._absorb(run._intake)
     refused: PrimaBenchError | None = None
     for r in range(1, ranks.size):
@@ -115,7 +115,7 @@ def _joint(ranks: Ranks, meeting: Meeting, run: Evaluation, ci: float | None) ->
         seconds = max(seconds, parts["seconds"])
         if refused is None:  # later ranks are still received: they must not wait for a receiver that left
             try:
-                whole._absorb(Intake.from_buffers(request, truth, parts["intake"]))
+                whole._absorb(read_intake(request, truth, parts["intake"]))
             except ContractError as error:
                 what = f"The prediction of rank {r}, beside those of the ranks before it,"
                 refused = ContractError(error.violations, what=what, remedy=error.remedy)

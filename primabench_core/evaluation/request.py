@@ -92,8 +92,6 @@ def request_for_task(
 
     spec = load("task", task)
     key = resolve_dataset(task, dataset)
-    if spec.contract.many_rows_per_unit:
-        raise UsageError(f"Task {task!r} predicts several rows a unit, which this version cannot evaluate.")
     plugin = distribution_of("task", task)
     panel = resolve_all([evolve(use, name=as_meant_by(plugin[0], "metric", use.name)) for use in spec.metrics])
     chosen = panel if metrics is None else resolve_all(metrics)
@@ -123,7 +121,9 @@ def request_for_task(
 def request_for_truth(metrics: Metrics, **options: Any) -> Request:
     """The request over a truth of the caller: the contract follows from the metrics."""
     resolved = resolve_all(metrics)
-    return Request(metrics=resolved, contract=derive_contract(resolved), primary=resolved[0].name, **options)
+    contract = derive_contract(resolved)
+    unit = contract.unit_field if contract.many_rows_per_unit else "row"
+    return Request(metrics=resolved, contract=contract, primary=resolved[0].name, unit=unit, **options)
 
 
 def open_truth(request: Request) -> Truth:
@@ -133,7 +133,7 @@ def open_truth(request: Request) -> Truth:
         CorruptDataError: the store holds another content under this key than the request was made for.
         MissingDataError: it is not there.
     """
-    from primabench_core.evaluation.truth import Truth
+    from primabench_core.evaluation.unit_truth import make_truth
     from primabench_core.store.access import dataset_content_hash, open_solution, public_names, solution_salt
 
     found = dataset_content_hash(request.dataset, store=request.store)
@@ -147,4 +147,4 @@ def open_truth(request: Request) -> Truth:
     salt = solution_salt(request.dataset, store=request.store)
     told = public_names(request.task, request.dataset, store=request.store)
     unit = request.independent_unit
-    return Truth(solution, request.contract, private=True, independent_unit=unit, salt=salt, told=told)
+    return make_truth(solution, request.contract, private=True, independent_unit=unit, salt=salt, told=told)

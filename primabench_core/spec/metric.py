@@ -15,6 +15,8 @@ RESERVED_PARAMETERS = frozenset({"shards", "duplicates", "ci", "seed", "partial"
 
 SUMS = frozenset({"moments", "squared_error", "absolute_error"})
 """What a metric over a wide field may ask for in place of its rows."""
+UNITS = frozenset({"means", "sample", "rows"})
+"""What a metric over units with many rows may ask for of the predicted rows."""
 
 
 def _alternatives(value: tuple[Field | tuple[Field, ...], ...]) -> tuple[tuple[Field, ...], ...]:
@@ -67,8 +69,8 @@ class MetricSpec:
 
     The function named by ``compute`` is called as ``compute(state, **params)`` and returns a float or an
     :class:`~primabench_core.spec.outcome.Outcome`. ``state`` is a
-    :class:`~primabench_core.state.rows.Rows`, a :class:`~primabench_core.state.counts.Counts` or a
-    :class:`~primabench_core.state.sums.Sums`.
+    :class:`~primabench_core.state.rows.Rows`, a :class:`~primabench_core.state.counts.Counts`, a
+    :class:`~primabench_core.state.sums.Sums` or a :class:`~primabench_core.state.units.Units`.
     """
 
     name: str
@@ -90,16 +92,28 @@ class MetricSpec:
     """Largest possible value, None if unbounded."""
     optimum: float | None = None
     """Value of a perfect prediction; by default the better end of the range."""
-    state: Literal["rows", "counts", "sums"] = field(
-        default="rows", validator=validators.in_(("rows", "counts", "sums"))
+    state: Literal["rows", "counts", "sums", "units"] = field(
+        default="rows", validator=validators.in_(("rows", "counts", "sums", "units"))
     )
     """``counts``: a table of truth label x predicted label; ``rows``: aligned arrays, which for a field of m columns
     takes 4·m to 8·m bytes an item; ``sums``: where one predicted field has more than 32 columns, the function gets what
     ``sums`` names, and no row is kept (at most 48 bytes an item); it gets rows where the field is narrow, or where
-    another metric reads its rows. Both have to give the same bits."""
+    another metric reads its rows. Both have to give the same bits; ``units``: units of which a prediction holds any
+    number of rows (``rules`` says so); the function gets what ``units`` names."""
     sums: tuple[str, ...] = field(default=(), converter=as_texts)
     """With state ``sums``: ``moments`` (exact Σx, Σy, Σx², Σy², Σxy and the range of each column), ``squared_error``,
     ``absolute_error`` (the error summed inside each row, one number an item)."""
+    units: tuple[str, ...] = field(default=(), converter=as_texts)
+    """With state ``units``: ``means`` (the exact mean of each unit's rows: only sums are kept), ``sample`` (at most so
+    many rows of each unit as ``sample`` says, drawn by a hash of seed and row id), ``rows`` (all rows are kept)."""
+    sample: tuple[str, ...] = field(default=(), converter=as_texts)
+    """With ``units=("sample",)``: names of the integer parameters that give the most rows of a unit and the seed."""
+    rules: Mapping[str, Any] = field(factory=dict, converter=as_mapping)
+    """Rules of :class:`~primabench_core.contract.contract.Contract` that hold where the metric scores a truth of the
+    caller, such as ``many_rows_per_unit``; a task's own contract has its own."""
+    arrange: str = ""
+    """``package.module:function``, called with a truth of the caller that is a mapping, before anything is read of it;
+    returns a mapping of the declared fields. For answers that come in a handier form than one row after the other."""
     parameters: tuple[Parameter, ...] = field(default=(), converter=_parameters)
     canonical: Mapping[str, Mapping[str, Any]] = field(factory=dict, converter=as_mapping)
     """Canonical names that mean this metric with fixed parameters: ``{"macro_recall": {"average": "macro"}}``."""
@@ -137,6 +151,10 @@ class MetricSpec:
     def __attrs_post_init__(self) -> None:
         if (self.state == "sums") != bool(self.sums) or not set(self.sums) <= SUMS:
             raise ValueError(f"metric {self.name!r}: state 'sums' and sums out of {sorted(SUMS)} go together")
+        if (self.state == "units") != bool(self.units) or not set(self.units) <= UNITS:
+            raise ValueError(f"metric {self.name!r}: state 'units' and units out of {sorted(UNITS)} go together")
+        if ("sample" in self.units) != (len(self.sample) == 2):
+            raise ValueError(f"metric {self.name!r}: a sample needs the names of two parameters, and only a sample")
         if self.reproducibility == "tolerance" and not (self.rtol or self.atol):
             raise ValueError(f"metric {self.name!r} is of tolerance kind and must give rtol or atol")
 

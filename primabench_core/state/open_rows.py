@@ -1,7 +1,6 @@
 """Rows that no truth lists: predictions of which a unit may have any number, such as the cells of a perturbation.
 
-Nothing in this release reads it: it is the state of contracts with ``many_rows_per_unit``, which perturbation tasks
-bring in a later release. It stands here because its laws are those of placed rows and are tested with them.
+The state of contracts with ``many_rows_per_unit``. Its laws are those of placed rows and are tested with them.
 """
 
 from __future__ import annotations
@@ -26,7 +25,8 @@ class OpenRows:
 
     The same value as :class:`~primabench_core.state.placed.PlacedRows` otherwise: order and cutting of updates leave
     no trace, :meth:`merge` is associative and commutative, a refused update changes nothing. A row id is unique over
-    all units. Rows without ids may come in one update only; their numbers are then their ids.
+    all units. Rows without ids may come in one update only; their numbers are then their ids. Numbers that the caller
+    gives are ids like others, in the order of numbers.
 
     Args:
         n: Units of the truth; coverage counts them.
@@ -55,17 +55,24 @@ class OpenRows:
         """Forget all rows."""
         self._rows: dict[str, int] = {}  # id -> number of the row in order of arrival
         self._numbered = False
+        self._whole = False  # rows came without ids, so nothing else may come
         self._units: list[Ints] = []
         self._chunks: dict[str, list[Values]] = {}
         self._order: Ints | None = None
 
-    def append(self, ids: Sequence[str] | None, units: Ints, columns: Mapping[str, Any]) -> None:
+    def append(
+        self, ids: Sequence[str] | Ints | None, units: Ints, columns: Mapping[str, Any], *, whole: bool = False
+    ) -> Ints:
         """Take rows in; nothing is kept of the caller's arrays.
 
         Args:
-            ids: (k,) text, or None if all rows come at once.
+            ids: (k,) text, (k,) int64 row numbers, or None if all rows come at once.
             units: (k,) position of each row's unit, in ``range(n)``.
             columns: For every field k rows, as :meth:`PlacedRows.place` takes them.
+            whole: Row numbers stand for rows without ids, so that no others may come; None as ids means 0 … k-1 so.
+
+        Returns:
+            Which of the k rows were new, ascending.
 
         Raises:
             ContractError: A row comes again where that is not allowed, rows without ids meet others, or a field
@@ -73,12 +80,16 @@ class OpenRows:
         """
         units = np.array(units, np.int64)
         staged = self._stage(len(units), columns)
+        new = np.arange(len(units))
         if not len(units):
-            return
-        if self._rows and (ids is None or self._numbered):
+            return new
+        if ids is None:
+            ids, whole = new, True
+        numbered = isinstance(ids, np.ndarray)
+        if self._rows and (whole or self._whole or numbered != self._numbered):
             expected = "ids for rows that come in several updates"
             raise ContractError([Violation("ids", expected, "rows without ids", remedy="Give every row an id.")])
-        names = [str(i) for i in range(len(units))] if ids is None else list(ids)
+        names = list(map(str, ids.tolist() if isinstance(ids, np.ndarray) else ids))
         if len(names) != len(units):
             raise ContractError([Violation("ids", f"{len(units):,} ids, one for each row", f"{len(names):,} ids")])
         fresh = dict(zip(names, range(len(names)), strict=True))
@@ -88,7 +99,7 @@ class OpenRows:
             for i, name in enumerate(names):
                 if name not in self._rows:
                     fresh.setdefault(name, i)
-            keep = np.fromiter(fresh.values(), np.int64, len(fresh))
+            new = keep = np.fromiter(fresh.values(), np.int64, len(fresh))
             units, staged = units[keep], {f: take_rows(values, keep) for f, values in staged.items()}
         start = len(self._rows)
         if fresh:
@@ -96,9 +107,10 @@ class OpenRows:
             for name, values in owned.items():
                 self._chunks.setdefault(name, []).append(values)
             self._units.append(units)
-            self._numbered = ids is None
+            self._numbered, self._whole = numbered, whole
             self._order = None
             self._rows.update(zip(fresh, range(start, start + len(fresh)), strict=True))
+        return new
 
     def _stage(self, k: int, columns: Mapping[str, Any]) -> dict[str, Any]:
         if not columns or (self._chunks and columns.keys() != self._chunks.keys()):
@@ -172,7 +184,7 @@ class OpenRows:
         """(rows,) the rows in canonical order, by number of arrival."""
         if self._order is None:
             names = list(self._rows)
-            key = (lambda i: i) if self._numbered else names.__getitem__
+            key = (lambda i: int(names[i])) if self._numbered else names.__getitem__
             by_name = np.array(sorted(range(len(names)), key=key), np.int64)
             units = np.concatenate([*self._units, np.zeros(0, np.int64)])
             self._order = by_name[np.argsort(units[by_name], kind="stable")]
@@ -199,6 +211,10 @@ class OpenRows:
         """Share of units with a row; 1.0 for a truth of no units."""
         return self.n_seen / self.n if self.n else 1.0
 
+    def seen_positions(self) -> Ints:
+        """Units with a row, ascending."""
+        return np.unique(self.units)
+
     def missing_positions(self, limit: int | None = None) -> Ints:
         """Units without a row, ascending, at most ``limit`` of them."""
         return np.setdiff1d(np.arange(self.n), self.units)[:limit]
@@ -219,6 +235,24 @@ class OpenRows:
             start += len(chunk)
         return values
 
+    def chunks(self, name: str) -> Sequence[Values]:
+        """The rows of one field as they came, batch after batch."""
+        return tuple(self._chunks[name])
+
+    @property
+    def arrived(self) -> tuple[list[str], Ints]:
+        """Ids and units of the rows in the order in which they came."""
+        return list(self._rows), np.concatenate([*self._units, np.zeros(0, np.int64)])
+
+    @property
+    def is_numbered(self) -> bool:
+        """Whether rows have numbers in place of ids."""
+        return self._numbered
+
+    def shared(self, other: OpenRows) -> list[str]:
+        """Ids of rows that both hold."""
+        return sorted(self._rows.keys() & other._rows.keys())
+
     def recoded(self, name: str, table: Ints) -> OpenRows:
         """The same rows with code ``c`` of one label field replaced by ``table[c]``."""
         result = self.copy()
@@ -228,7 +262,8 @@ class OpenRows:
     def copy(self) -> OpenRows:
         """An independent state with the same rows (chunks are never changed, so they are shared)."""
         twin = OpenRows(self.n, duplicates=self.duplicates, ids_of=self.ids_of)
-        twin._rows, twin._numbered, twin._units = dict(self._rows), self._numbered, list(self._units)
+        twin._rows, twin._units = dict(self._rows), list(self._units)
+        twin._numbered, twin._whole = self._numbered, self._whole
         twin._chunks = {name: list(chunks) for name, chunks in self._chunks.items()}
         return twin
 
@@ -245,17 +280,23 @@ class OpenRows:
                 raise ValueError("only states of one truth and one rule for repeats merge")
             if other.n_rows:
                 columns = {name: other.column(name) for name in other.fields}
-                result.append(None if other._numbered else other.ids, other.units, columns)
+                result.append(other._given_ids(), other.units, columns, whole=other._whole)
         return result
+
+    def _given_ids(self) -> list[str] | Ints:
+        """Ids in canonical order in the form in which they came."""
+        return np.array([int(i) for i in self.ids], np.int64) if self._numbered else self.ids
 
     def to_buffers(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """JSON-ready metadata and numeric arrays; equal content gives equal parts."""
-        meta = {"n": self.n, "duplicates": self.duplicates, "numbered": self._numbered, "fields": list(self.fields)}
+        meta = {"n": self.n, "duplicates": self.duplicates, "whole": self._whole, "fields": list(self.fields)}
         arrays: dict[str, NDArray[Any]] = {"units": self.units}
-        if not self._numbered:
-            names = np.empty(self.n_rows, object)
-            names[:] = self.ids
-            arrays |= {f"ids/{part}": a for part, a in pack(names).items()}
+        names: Any = self._given_ids()
+        if isinstance(names, list):
+            texts = np.empty(self.n_rows, object)
+            texts[:] = names
+            names = texts
+        arrays |= {f"ids/{part}": a for part, a in pack(names).items()}
         for name in self.fields:
             arrays |= {f"field/{name}/{part}": a for part, a in pack(self.column(name)).items()}
         return meta, arrays
@@ -272,7 +313,9 @@ class OpenRows:
 
         if meta["fields"]:
             columns = {name: read(f"field/{name}/") for name in meta["fields"]}
-            result.append(None if meta["numbered"] else read("ids/").tolist(), arrays["units"], columns)
+            names = read("ids/")
+            names = names.tolist() if names.dtype == object else names
+            result.append(names, arrays["units"], columns, whole=meta["whole"])
         return result
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -124,13 +124,11 @@ def finish(evaluation: Evaluation, case: Case) -> MetricResult:
 
 def state_of(subject: MetricSubject, case: Case) -> tuple[Rows | Counts | Sums, dict[str, Any]]:
     """What the metric's function is called with, and its parameters."""
-    from primabench_core.evaluation.views import Views
-
     evaluation = start(subject, case)
     feed(evaluation, case, range(case.n))
     intake = evaluation._intake
     plan = intake.decide()[0]
-    state = Views(evaluation._opened, intake.columns(), wide=intake.wide, placed=intake.placed).state(plan)
+    state = intake.views(intake.columns()).state(plan)
     return state, dict(plan.metric.params)
 
 

@@ -1,0 +1,283 @@
+"""Takes in rows with ids of their own, of which a unit may have any number (``state/open_rows.py``)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from primabench_core.contract.arrays import as_ids
+from primabench_core.contract.violations import Violation
+from primabench_core.errors import ContractError, UsageError
+from primabench_core.evaluation.intake import Intake, Where
+from primabench_core.evaluation.plan import missing_field
+from primabench_core.evaluation.positions import as_positions, rows_of
+from primabench_core.evaluation.request import Request
+from primabench_core.evaluation.truth import Truth
+from primabench_core.state.check_digests import check_digests
+from primabench_core.state.columns import take_rows
+from primabench_core.state.fingerprint import RowDigests, is_wide, row_digests
+from primabench_core.state.grouped_sums import GroupedSums
+from primabench_core.state.open_rows import OpenRows
+from primabench_core.state.placed import SHOWN
+from primabench_core.state.rows import Column
+from primabench_core.state.unit_samples import UnitSamples
+from primabench_core.state.unit_sums import UnitSums
+
+if TYPE_CHECKING:
+    from primabench_core.evaluation.views import Views
+
+Ints = NDArray[np.int64]
+_NUMBERS = 1 << 53
+"""Row numbers lie below it."""
+
+
+class OpenIntake(Intake):
+    """As :class:`Intake`, for a contract with ``many_rows_per_unit``.
+
+    Where no metric asks for rows, a wide field is reduced as it comes: a digest of each row, exact sums of each unit, a
+    bounded sample.
+    """
+
+    placed: OpenRows  # type: ignore[assignment]
+
+    def __init__(self, request: Request, truth: Truth) -> None:
+        super().__init__(request, truth)
+        odd = [m.name for m in request.metrics if m.spec.state != "units"]
+        if odd:
+            raise UsageError(f"{odd[0]!r} reads one row a unit, and predictions hold any number of them.")
+        self.placed = OpenRows(truth.n, duplicates=request.duplicates, ids_of=truth.names_of)
+        self._at = {name: i for i, name in enumerate(truth.ids or ())}
+        self._given: tuple[Sequence[str] | Ints, list[str], bool] = ([], [], False)
+        """Of the batch at hand: ids as the state takes them, as text, and whether rows came without any."""
+        self.kept: frozenset[str] = frozenset()
+        """Fields of which rows are kept."""
+        self.sums: dict[str, UnitSums] = {}
+        self.samples: dict[str, dict[int, UnitSamples]] = {}
+        """Field, seed."""
+
+    @property
+    def _unit_field(self) -> str:
+        return self.request.contract.unit_field
+
+    def _settle(self, names: frozenset[str], more: Sequence[Violation] = ()) -> None:
+        super()._settle(names, more)
+        if self.placed.n_rows or self.plans is None:
+            return
+        asked: dict[str, set[str]] = {}
+        bounds: dict[str, dict[int, int]] = {}
+        for plan in self.plans:
+            for f in plan.prediction:
+                asked.setdefault(f.name, set()).update(plan.metric.spec.units)
+                if plan.metric.spec.sample:
+                    k, seed = (plan.metric.params[name] for name in plan.metric.spec.sample)
+                    mine = bounds.setdefault(f.name, {})
+                    mine[seed] = max(k, mine.get(seed, 0))
+        self.sums, self.samples, kept = {}, {}, set()
+        for name in sorted(names - {self._unit_field}):
+            true = self.truth.columns.get(name)
+            width = true.shape[1] if isinstance(true, np.ndarray) and true.ndim == 2 else 0
+            if self.keeps_rows or not is_wide(width) or "rows" in asked.get(name, ()):
+                kept.add(name)
+                continue
+            if "means" in asked.get(name, ()):
+                self.sums[name] = UnitSums(self.truth.n, width)
+            self.samples[name] = {s: UnitSamples(self.truth.n, k, s) for s, k in bounds.get(name, {}).items()}
+        self.kept = frozenset(kept)
+
+    def _without_ids(self, ids: Any, positions: Any, fields: Mapping[str, Any]) -> tuple[Violation, ...]:
+        return ()
+
+    # -- a batch ---------------------------------------------------------------------------------------------------
+
+    def _read(
+        self, ids: Any, positions: Any, fields: Mapping[str, Any], coords: Mapping[str, Any] | None
+    ) -> tuple[Where, dict[str, Any], list[str]]:
+        """Unit of each row, canonical columns, and rows of ignored units; every violation is raised at once."""
+        checker = self.checker
+        assert checker is not None
+        given, names = self._name_rows(ids, positions, fields)
+        columns, violations = checker.check(fields, n=len(names), ids=names, coords=coords)
+        units = self._units_of(columns.pop(self._unit_field, None), len(names), violations)
+        if violations or units is None:
+            raise ContractError(violations)
+        keep = np.flatnonzero(units >= 0)
+        outside: list[str] = []
+        if len(keep) < len(names):
+            outside = [names[i] for i in np.flatnonzero(units < 0).tolist()]
+            names = [names[i] for i in keep.tolist()]
+            given = given[keep] if isinstance(given, np.ndarray) else names
+            units, columns = units[keep], {name: take_rows(column, keep) for name, column in columns.items()}
+        self._given = (given, names, ids is None and positions is None)
+        return units, columns, outside
+
+    def _name_rows(self, ids: Any, positions: Any, fields: Mapping[str, Any]) -> tuple[Sequence[str] | Ints, list[str]]:
+        """Ids as they are given to the state, and as text."""
+        if positions is not None:
+            if ids is not None:
+                raise UsageError("ids and positions say the same thing twice.", remedy="give one of them")
+            where = as_positions(positions, _NUMBERS)
+            numbers = np.arange(*where.indices(_NUMBERS), dtype=np.int64) if isinstance(where, slice) else where
+            return numbers, [str(i) for i in numbers.tolist()]
+        if ids is None:
+            numbers = np.arange(rows_of(next(iter(fields.values()))))
+            return numbers, [str(i) for i in numbers.tolist()]
+        names = as_ids(ids)
+        return names, names
+
+    def _units_of(self, column: Any, n: int, violations: list[Violation]) -> Ints | None:
+        """Position of each row's unit, -1 to leave it out; adds what is wrong."""
+        name, contract = self._unit_field, self.request.contract
+        if column is None:
+            if self.truth.n > 1 and not any(v.field == name for v in violations):
+                violations.append(missing_field((name,), (), self._names))
+            return np.zeros(n, np.int64)
+        texts = column.tolist()
+        at, ignored = self._at, set(contract.ignored_units)
+        units = np.fromiter((at.get(text, -1) for text in texts), np.int64, len(texts))
+        strange = [i for i in np.flatnonzero(units < 0).tolist() if texts[i] not in ignored]
+        if strange and contract.outside != "ignore":
+            shown = list(dict.fromkeys(texts[i] for i in strange))
+            close = get_close_matches(shown[0], list(at), n=1)
+            remedy = f"Is {close[0]!r} meant?" if close else f"Leave out rows of a {name} that is not asked for"
+            if ignored and not close:
+                remedy += f", or name it {contract.ignored_units[0]!r} if it is a control"
+            found = f"names that it does not have ({', '.join(map(repr, shown[:SHOWN]))})"
+            violations.append(
+                Violation(name, f"names of {self.truth.n:,} {name}s of the truth", found, (), len(strange), remedy)
+            )
+        return units
+
+    def _put(self, where: Where, columns: Mapping[str, Any]) -> None:
+        """Take a checked batch in; all or nothing."""
+        units: Any = where
+        if not len(units):
+            return
+        given, names, whole = self._given
+        reduce = row_digests if self.request.hash_predictions else check_digests
+        kept = {name: column if name in self.kept else reduce(column) for name, column in columns.items()}
+        new = self.placed.append(given, units, kept, whole=whole)
+        if len(new) < len(units):
+            names, units = [names[i] for i in new.tolist()], units[new]
+            columns = {name: take_rows(column, new) for name, column in columns.items()}
+        for name, sums in self.sums.items():
+            sums.add(names, units, columns[name])
+        for name, samples in self.samples.items():
+            for sample in samples.values():
+                sample.add(names, units, columns[name])
+
+    # -- what was taken --------------------------------------------------------------------------------------------
+
+    def columns(self) -> dict[str, Column | RowDigests]:
+        """Every field over all rows by unit and row id; of a field of which rows are not kept their digests."""
+        found: dict[str, Column | RowDigests] = {}
+        for name in self.placed.fields:
+            column = self.placed.column(name)
+            if name not in self.kept:
+                true: Any = self.truth.columns[name]
+                column = RowDigests(column, true.shape[1])  # type: ignore[arg-type,assignment]
+            found[name] = column
+        texts = np.array([*(self.truth.ids or ()), ""], object)
+        found[self._unit_field] = texts[self.placed.units]
+        return found
+
+    def fingerprint(self, columns: Mapping[str, Column | RowDigests]) -> str:
+        """SHA-256 of the predictions' canonical content, from what :meth:`columns` gave."""
+        from primabench_core.state.fingerprint import fingerprint
+
+        n = self.placed.n_rows
+        names = self.placed.ids
+        plain = self.placed.is_numbered and sorted(map(int, names)) == list(range(n))
+        return fingerprint(None if plain or not n else names, columns, n=n)
+
+    def means(self, name: str) -> NDArray[np.float64]:
+        """(units, m) exact mean of each unit's rows; NaN for a unit without any."""
+        if name in self.sums:
+            return self.sums[name].total().means()
+        if not self.placed.n_rows:
+            return np.full((self.truth.n, 0), np.nan)
+        chunks: list[Any] = list(self.placed.chunks(name))
+        sums = GroupedSums(self.truth.n, chunks[0].shape[1])
+        units, start = self.placed.arrived[1], 0
+        for chunk in chunks:
+            sums.add(chunk, units[start : start + len(chunk)])
+            start += len(chunk)
+        return sums.means()
+
+    def sample(self, name: str, k: int, seed: int, place: Ints) -> UnitSamples:
+        """At most k rows of each unit, under new numbers of units; ``place`` gives them."""
+        result = UnitSamples(int(place.max(initial=-1)) + 1, k, seed)
+        if name in self.kept:
+            if self.placed.n_rows:
+                names, units = self.placed.arrived
+                start = 0
+                for chunk in self.placed.chunks(name):
+                    stop = start + len(chunk)
+                    result.add(names[start:stop], place[units[start:stop]], chunk)  # type: ignore[arg-type]
+                    start = stop
+            return result
+        held = self.samples[name][seed]
+        if len(held.home):
+            result.add(held.ids, place[held.home], held.rows())
+        return result
+
+    def views(self, columns: Mapping[str, Column | RowDigests], seen: Ints | None = None) -> Views:
+        """What metrics receive."""
+        from primabench_core.evaluation.unit_views import UnitViews
+
+        return UnitViews(self.truth, columns, seen, intake=self)
+
+    # -- travel ----------------------------------------------------------------------------------------------------
+
+    def _merge_sums(self, part: Intake, placed: Any, together: Any) -> None:
+        assert isinstance(part, OpenIntake)
+        both = self.placed.shared(placed)
+        sums = {}
+        for name, mine in self.sums.items():
+            sums[name], stuck = mine.merge(part.sums[name], both)
+            if stuck:
+                remedy = "Give every rank rows of its own; repeats at the end of a rank's rows are fine."
+                expected = "each row in one shard, or a repeat among the last rows of one"
+                found = "rows that two shards have added to their sums"
+                raise ContractError(
+                    [Violation(name, expected, found, tuple(sorted(stuck)[:SHOWN]), len(stuck), remedy)]
+                )
+        self.sums = sums
+        self.samples = {
+            name: {seed: sample.merge(part.samples[name][seed]) for seed, sample in samples.items()}
+            for name, samples in self.samples.items()
+        }
+
+    def to_buffers(self) -> dict[str, Any]:
+        """Plain parts without any truth."""
+
+        def told(state: Any) -> dict[str, Any]:
+            meta, arrays = state.to_buffers()
+            return {"meta": meta, "arrays": arrays}
+
+        return {
+            **super().to_buffers(),
+            "sums": {name: told(state) for name, state in self.sums.items()},
+            "samples": {name: [told(s) for s in samples.values()] for name, samples in self.samples.items()},
+        }
+
+    def _take_buffers(self, parts: Mapping[str, Any]) -> None:
+        for name, part in parts["sums"].items():
+            self.sums[name] = UnitSums.from_buffers(part["meta"], part["arrays"])
+        for name, found in parts["samples"].items():
+            states = [UnitSamples.from_buffers(part["meta"], part["arrays"]) for part in found]
+            self.samples[name] = {state.seed: state for state in states}
+
+
+def make_intake(request: Request, truth: Truth) -> Intake:
+    """An empty intake in the form that the contract asks for."""
+    return (OpenIntake if request.contract.many_rows_per_unit else Intake)(request, truth)
+
+
+def read_intake(request: Request, truth: Truth, parts: Mapping[str, Any]) -> Intake:
+    """The intake that ``to_buffers`` took apart."""
+    kind = OpenIntake if request.contract.many_rows_per_unit else Intake
+    return kind.from_buffers(request, truth, parts)
