@@ -10,9 +10,12 @@ from primabench_metrics import linear_probe as lp
 from primabench_metrics.basis import Basis
 from primabench_metrics.knn_probe import knn_probe, nearest
 from primabench_metrics.logistic import logistic_path
-from sklearn.linear_model import LogisticRegression, Ridge
+from primabench_metrics.ridge import LeaveOneOut
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeCV
 from sklearn.metrics import accuracy_score
+from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from primabench_core.errors import ContractError
@@ -66,9 +69,53 @@ def test_ridge_agrees_with_scikit_learn(n, width):
     rng = np.random.default_rng(3)
     target, others = rng.standard_normal(n), rng.standard_normal((10, width))
     scaler = StandardScaler().fit(x)
-    for alpha, predicted in zip((1e-3, 1.0, 1e6), lp._ridge_path(x, target, others, (1e-3, 1.0, 1e6)), strict=True):
+    for alpha, predicted in zip((1e-3, 1.0, 1e6), lp.ridge_path(x, target, others, (1e-3, 1.0, 1e6)), strict=True):
         model = Ridge(alpha=alpha, solver="svd").fit(scaler.transform(x), target)
         assert predicted == pytest.approx(model.predict(scaler.transform(others)), abs=1e-8)
+
+
+@pytest.mark.parametrize(("n", "width"), [(50, 6), (20, 60), (2, 3), (30, 1)])
+def test_leaving_one_out_is_that_of_refits(n, width):
+    rng = np.random.default_rng(5)
+    x, target = rng.standard_normal((n, width)), rng.standard_normal(n)
+    standard = StandardScaler().fit_transform(x)
+    penalties = (1e3, 1.0, 1e-2)
+    fit = LeaveOneOut.fit(x, target, penalties)
+    for alpha, errors in zip(penalties, fit.errors, strict=True):
+        for row in range(n):
+            rest = np.arange(n) != row
+            model = Ridge(alpha=alpha, solver="svd").fit(standard[rest], target[rest])
+            assert errors[row] == pytest.approx(target[row] - model.predict(standard[[row]])[0], abs=1e-8)
+        model = Ridge(alpha=alpha, solver="svd").fit(standard, target)
+        assert fit.predict(standard, alpha) == pytest.approx(model.predict(standard), abs=1e-8)
+
+
+@pytest.mark.parametrize(("n", "width"), [(60, 8), (40, 90)])
+def test_ridge_chooses_as_scikit_learn(n, width):
+    rng = np.random.default_rng(n)
+    x, others = rng.standard_normal((n, width)), rng.standard_normal((7, width))
+    target = x[:, :3].sum(axis=1) + rng.standard_normal(n)
+    alphas = lp.PENALTIES
+    choice, predicted = lp.ridge_left_out(x, target, others)
+    model = make_pipeline(StandardScaler(), RidgeCV(alphas)).fit(x, target)
+    assert choice == model[-1].alpha_
+    assert predicted == pytest.approx(model.predict(others), abs=1e-6)
+    folds = [np.arange(n)[k::5] for k in range(5)]
+    cut = [(np.setdiff1d(np.arange(n), held), held) for held in folds]
+    pipeline = make_pipeline(StandardScaler(), Ridge(solver="svd"))
+    search = GridSearchCV(pipeline, {"ridge__alpha": alphas}, cv=cut, scoring="neg_mean_squared_error").fit(x, target)
+    choice, predicted = lp.ridge_in_folds(x, target, others, folds)
+    assert choice == search.best_params_["ridge__alpha"]
+    assert predicted == pytest.approx(search.predict(others), abs=1e-6)
+
+
+def test_leave_one_out_is_another_probe():
+    x, _ = make(19, 60)
+    rng = np.random.default_rng(1)
+    state = rows({"embedding": x}, {"value": x[:, 0] + rng.standard_normal(60), "fold": np.arange(60) % 4})
+    folds, left_out = outcome(lp.linear_probe(state)), outcome(lp.linear_probe(state, inner="leave_one_out"))
+    assert folds.values["probe_sha256"] != left_out.values["probe_sha256"]
+    assert left_out.value == pytest.approx(folds.value, abs=0.1)
 
 
 class TestLinearProbe:

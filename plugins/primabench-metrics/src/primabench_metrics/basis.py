@@ -10,12 +10,42 @@ Floats = NDArray[np.float64]
 
 
 @frozen(eq=False)
-class Basis:
-    """Rows of a training set, standardised and rotated: at most min(n, width) coordinates each."""
+class Standard:
+    """Mean and spread of columns; rows are standardised by those of the rows that were fitted."""
 
     mean: Floats
     scale: Floats
     """Standard deviations (ddof 0); 1 where a column does not vary."""
+    varies: NDArray[np.bool_]
+    """Whether each column varies beyond rounding; others are 0 in fitted and other rows alike."""
+
+    def apply(self, points: Floats) -> Floats:
+        """(m, width) standardised rows."""
+        result: Floats = (points - self.mean) / self.scale
+        if not self.varies.all():
+            result[:, ~self.varies] = 0.0
+        return result
+
+
+def standardise(points: Floats) -> Standard:
+    """Mean and standard deviation of columns.
+
+    Args:
+        points: (n, width) float64.
+    """
+    mean = points.mean(axis=0)
+    centred = points - mean
+    mean = mean + centred.mean(axis=0)  # a second pass takes out what a large offset left
+    deviation = np.sqrt(np.square(points - mean).mean(axis=0))
+    varies = deviation > 1e-12 * np.abs(points).max(axis=0, initial=0.0)
+    return Standard(mean, np.where(varies, deviation, 1.0), varies)
+
+
+@frozen(eq=False)
+class Basis:
+    """Rows of a training set, standardised and rotated: at most min(n, width) coordinates each."""
+
+    scale: Standard
     turn: Floats
     """(width, rank) with orthonormal columns."""
     rows: Floats
@@ -33,14 +63,8 @@ class Basis:
         Args:
             points: (n, width) float64.
         """
-        mean = points.mean(axis=0)
-        centred = points - mean
-        mean = mean + centred.mean(axis=0)  # a second pass takes out what a large offset left
-        centred = points - mean
-        deviation = np.sqrt(np.square(centred).mean(axis=0))
-        size = np.abs(points).max(axis=0, initial=0.0)
-        scale = np.where(deviation > 1e-12 * size, deviation, 1.0)
-        standard = np.where(deviation > 1e-12 * size, centred / scale, 0.0)
+        scale = standardise(points)
+        standard = scale.apply(points)
         rows, turn = standard, np.eye(standard.shape[1])
         if standard.shape[0] < standard.shape[1]:  # a penalised fit lies in the span of the rows
             turn, r = np.linalg.qr(standard.T)
@@ -49,9 +73,9 @@ class Basis:
         rows, turn = rows @ vectors, turn @ vectors
         length = np.sqrt(np.square(rows).sum(axis=0))
         kept = length > 1e-12 * length.max(initial=0.0)
-        return cls(mean, scale, turn[:, kept], rows[:, kept])
+        return cls(scale, turn[:, kept], rows[:, kept])
 
     def coordinates(self, points: Floats) -> Floats:
         """(m, rank) coordinates of other rows."""
-        result: Floats = ((points - self.mean) / self.scale) @ self.turn
+        result: Floats = self.scale.apply(points) @ self.turn
         return result

@@ -14,12 +14,13 @@ from primabench_core.contract.violations import Violation
 from primabench_core.errors import ContractError
 from primabench_core.spec import Outcome
 from primabench_core.state.rows import Labels, Rows
-from primabench_metrics.basis import Basis
+from primabench_metrics.basis import Basis, standardise
 from primabench_metrics.correlation import pearson_of
 from primabench_metrics.folds import Split, is_stratified, row_names, splits_of
 from primabench_metrics.knn_probe import probe_identity
 from primabench_metrics.logistic import GRADIENT, logistic_path, probabilities
 from primabench_metrics.ranking import label_column, one_vs_rest
+from primabench_metrics.ridge import LeaveOneOut, ridge_path
 from primabench_metrics.runs import area, rank_counts
 
 Floats = NDArray[np.float64]
@@ -39,7 +40,7 @@ PROBE = "linear-probe/1"
 
 
 @frozen(eq=False)
-class _Predictions:
+class OutOfFold:
     """What the folds predicted, placed at the scored rows."""
 
     values: Floats
@@ -49,13 +50,19 @@ class _Predictions:
     centred: Floats
     """Ridge: predictions less the mean truth of the rows that were fitted."""
     flags: tuple[str, ...]
+    splits: tuple[Split, ...]
+
+    @property
+    def rows(self) -> Ints:
+        """Rows that were scored, ascending."""
+        return np.sort(np.concatenate([s.score for s in self.splits]))
 
 
 class _SkippedError(Exception):
     """The probe cannot be run on these rows; the first argument is the reason code, the second the detail."""
 
 
-def linear_probe(state: Rows, *, task: str = "", allow_unstratified: bool = False) -> Outcome:
+def linear_probe(state: Rows, *, task: str = "", allow_unstratified: bool = False, inner: str = "folds") -> Outcome:
     """Score of a linear model on embeddings, out of fold, pooled over folds.
 
     In each fold: standardise on the fitted rows (a column without variance keeps scale 1), choose the penalty by an
@@ -73,6 +80,8 @@ def linear_probe(state: Rows, *, task: str = "", allow_unstratified: bool = Fals
             or ``fold``, and ``group`` if rows are not independent.
         task: Seeds the inner folds; the name of the task.
         allow_unstratified: Accept folds that do not hold their share of each class.
+        inner: ``folds``, or for numbers ``leave_one_out``: the penalty with the least squared error of each fitted
+            row by the others, mean and scale of columns being those of all fitted rows. It changes the probe's hash.
 
     Returns:
         AUROC, one-against-rest AUROC over classes, or Pearson's r; each fold in ``per_unit``; ``fold_mean``, chosen
@@ -81,33 +90,61 @@ def linear_probe(state: Rows, *, task: str = "", allow_unstratified: bool = Fals
     Raises:
         ContractError: The roles, folds or groups do not make a sound split, or folds are not stratified.
     """
+    return run_linear_probe(state, task=task, allow_unstratified=allow_unstratified, inner=inner)[0]
+
+
+def run_linear_probe(
+    state: Rows, *, task: str = "", allow_unstratified: bool = False, inner: str = "folds"
+) -> tuple[Outcome, OutOfFold | None]:
+    """:func:`linear_probe` with the predictions it was made of; they tell the truth's labels to whoever holds both.
+
+    Returns:
+        The outcome, and the predictions out of fold (None if there are none).
+
+    Raises:
+        ContractError: As :func:`linear_probe`.
+    """
     if not state.n:
-        return Outcome.undefined("too_few_items", "there are no rows", n=0)
+        return Outcome.undefined("too_few_items", "there are no rows", n=0), None
     splits = splits_of(state)
     points = np.asarray(state.prediction["embedding"], np.float64)
-    settings = {
-        "probe": PROBE, "strengths": STRENGTHS, "penalties": PENALTIES, "inner_folds": INNER_FOLDS, "same": SAME,
-        "gradient": GRADIENT, "task": task,
-    }  # fmt: skip
+    identity = probe_identity(_settings(task, inner))
     try:
         if "label" in state.truth:
             truth = label_column(state)
             _check_stratified(state, truth, splits, allow_unstratified)
             found = _classify(points, truth, splits, row_names(state), task)
-            score = _class_score(found.values, truth)
         else:
-            target = _numbers(state)
-            found = _regress(points, target, splits, row_names(state), task)
-            score = _number_score(found.values[:, 0], target)
+            found = _regress(points, _numbers(state), splits, row_names(state), task, inner)
     except _SkippedError as skipped:
-        return Outcome.undefined(*skipped.args, values=probe_identity(settings))
-    return _outcome(state, splits, found, score, probe_identity(settings))
+        return Outcome.undefined(*skipped.args, values=identity), None
+    return _outcome(state, splits, found, scorer(state, found), identity), found
+
+
+def scorer(state: Rows, found: OutOfFold) -> Callable[[Ints], Outcome]:
+    """The score of some of the scored rows, repeats included: what an interval resamples.
+
+    Args:
+        state: Rows that were probed.
+        found: What came out of fold.
+    """
+    if "label" in state.truth:
+        return _class_score(found.values, label_column(state))
+    return _number_score(found.values[:, 0], _numbers(state))
+
+
+def _settings(task: str, inner: str) -> dict[str, Any]:
+    settings = {
+        "probe": PROBE, "strengths": STRENGTHS, "penalties": PENALTIES, "inner_folds": INNER_FOLDS, "same": SAME,
+        "gradient": GRADIENT, "task": task,
+    }  # fmt: skip
+    return settings if inner == "folds" else {**settings, "inner": inner}
 
 
 def _outcome(
     state: Rows,
     splits: tuple[Split, ...],
-    found: _Predictions,
+    found: OutOfFold,
     score: Callable[[Ints], Outcome],
     identity: dict[str, str],
 ) -> Outcome:
@@ -176,7 +213,7 @@ def _number_score(values: Floats, target: Floats) -> Callable[[Ints], Outcome]:
     return score
 
 
-def _classify(points: Floats, truth: Labels, splits: tuple[Split, ...], names: Names, task: str) -> _Predictions:
+def _classify(points: Floats, truth: Labels, splits: tuple[Split, ...], names: Names, task: str) -> OutOfFold:
     classes = len(truth.classes)
     if classes < 2:
         raise _SkippedError("single_class", "the truth has one class")
@@ -200,7 +237,7 @@ def _classify(points: Floats, truth: Labels, splits: tuple[Split, ...], names: N
         else:
             values[split.score] = 0.0
             values[np.ix_(split.score, present)] = probabilities(decision)
-    return _Predictions(values, choices, np.empty(0), tuple(sorted(flags)))
+    return OutOfFold(values, choices, np.empty(0), tuple(sorted(flags)), splits)
 
 
 def _choose_strength(points: Floats, codes: Ints, classes: int, names: Names, seed: str) -> float:
@@ -260,7 +297,9 @@ def _inner_folds(strata: list[Ints], names: Names, folds: int, seed: str) -> lis
     return [np.sort(np.asarray(m, np.int64)) for m in members]
 
 
-def _regress(points: Floats, target: Floats, splits: tuple[Split, ...], names: Names, task: str) -> _Predictions:
+def _regress(
+    points: Floats, target: Floats, splits: tuple[Split, ...], names: Names, task: str, inner: str
+) -> OutOfFold:
     values = np.full((len(points), 1), np.nan)
     centred = np.full(len(points), np.nan)
     choices = {}
@@ -268,27 +307,47 @@ def _regress(points: Floats, target: Floats, splits: tuple[Split, ...], names: N
         fit_points, fit_target = points[split.fit], target[split.fit]
         if len(fit_target) < 2:
             raise _SkippedError("too_few_items", "fewer than two rows to fit on: no inner cross-validation")
-        everyone, few = [np.arange(len(fit_target))], min(INNER_FOLDS, len(fit_target))
-        folds = _inner_folds(everyone, _named(names, split.fit), few, _seed(task, split, names))
-        errors = np.zeros(len(PENALTIES))
-        for held in folds:
-            fitted = np.setdiff1d(np.arange(len(fit_target)), held)
-            predicted = _ridge_path(fit_points[fitted], fit_target[fitted], fit_points[held], PENALTIES)
-            errors += np.square(predicted - fit_target[held]).mean(axis=1)
-        scale = float(np.square(fit_target - fit_target.mean()).mean()) or 1.0
-        choice = PENALTIES[_first_best(-errors / len(folds) / scale)]
+        if inner == "folds":
+            everyone, few = [np.arange(len(fit_target))], min(INNER_FOLDS, len(fit_target))
+            folds = _inner_folds(everyone, _named(names, split.fit), few, _seed(task, split, names))
+            choice, predicted = ridge_in_folds(fit_points, fit_target, points[split.score], folds)
+        else:
+            choice, predicted = ridge_left_out(fit_points, fit_target, points[split.score])
         choices[split.name] = choice
-        values[split.score, 0] = _ridge_path(fit_points, fit_target, points[split.score], (choice,))[0]
-        centred[split.score] = values[split.score, 0] - fit_target.mean()
-    return _Predictions(values, choices, centred, ())
+        values[split.score, 0] = predicted
+        centred[split.score] = predicted - fit_target.mean()
+    return OutOfFold(values, choices, centred, (), splits)
 
 
-def _ridge_path(points: Floats, target: Floats, others: Floats, penalties: tuple[float, ...]) -> Floats:
-    """(penalties, m) predictions of other rows by ridge regressions with a free intercept."""
-    basis = Basis.of(points)
-    mean = target.mean()
-    size = np.square(basis.rows).sum(axis=0)
-    toward = basis.rows.T @ (target - mean)
-    coordinates = basis.coordinates(others)
-    result: Floats = np.stack([coordinates @ (toward / (size + a)) for a in penalties]) + mean
-    return result
+def ridge_in_folds(
+    points: Floats, target: Floats, others: Floats, folds: list[Ints], penalties: tuple[float, ...] = PENALTIES
+) -> tuple[float, Floats]:
+    """Penalty chosen by squared error over inner folds, and the predictions of other rows with it.
+
+    Args:
+        points: (n, width) rows to fit on.
+        target: (n,) numbers.
+        others: (m, width) rows to predict.
+        folds: Rows held out in turn.
+        penalties: Values of alpha, strongest first.
+    """
+    errors = np.zeros(len(penalties))
+    for held in folds:
+        fitted = np.setdiff1d(np.arange(len(target)), held)
+        predicted = ridge_path(points[fitted], target[fitted], points[held], penalties)
+        errors += np.square(predicted - target[held]).mean(axis=1)
+    choice = penalties[_first_best(-errors / len(folds) / _spread(target))]
+    return choice, ridge_path(points, target, others, (choice,))[0]
+
+
+def ridge_left_out(
+    points: Floats, target: Floats, others: Floats, penalties: tuple[float, ...] = PENALTIES
+) -> tuple[float, Floats]:
+    """As :func:`ridge_in_folds`, with every row left out in turn: one decomposition for choice and predictions."""
+    fit = LeaveOneOut.fit(points, target, penalties)
+    choice = penalties[_first_best(-np.square(fit.errors).mean(axis=1) / _spread(target))]
+    return choice, fit.predict(standardise(points).apply(others), choice)
+
+
+def _spread(target: Floats) -> float:
+    return float(np.square(target - target.mean()).mean()) or 1.0

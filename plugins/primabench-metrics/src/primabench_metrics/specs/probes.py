@@ -46,6 +46,9 @@ linear_probe = MetricSpec(
     parameters=(
         Parameter("task", "", "name of the task, which seeds the inner folds", kinds=(str,)),
         Parameter("allow_unstratified", False, "accept folds without their share of each class", kinds=(bool,)),
+        Parameter(
+            "inner", "folds", "how ridge chooses its penalty; classes have folds", choices=("folds", "leave_one_out")
+        ),
     ),
     example="primabench_metrics.examples:probed",
     interval=_NO_INTERVAL,
