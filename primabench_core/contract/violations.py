@@ -39,7 +39,8 @@ class Violation:
     def __str__(self) -> str:
         text = f"{self.field}: expected {self.expected}, found {self.found}"
         if self.count:
-            text += f" in {self.count:,} {self.noun}{'' if self.count == 1 else 's'}"
+            plural = "" if self.count == 1 else "es" if self.noun.endswith("s") else "s"
+            text += f" in {self.count:,} {self.noun}{plural}"
         if self.ids:
             more = ", …" if self.count > len(self.ids) else ""
             text += f" (ids: {', '.join(self.ids)}{more})" if self.noun == "row" else f" ({', '.join(self.ids)}{more})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from primabench_core.errors import MetricError, UsageError
+from primabench_core.errors import ContractError, MetricError, UsageError
 from primabench_core.evaluation.evaluation import Evaluation
 from primabench_core.evaluation.request import Metrics
 
@@ -72,6 +72,16 @@ def evaluate_oracle(
         place = ""
     if place:  # outside the except block, so that no traceback holds the solution
         raise MetricError(f"Oracle baseline {baseline!r} of task {task!r} failed: {place}.", remedy="primabench doctor")
-    for part in np.array_split(np.arange(predictions.n), max(1, shards)):
-        run.update(predictions=predictions.select(part))
+    run._opened.told_by_oracle = True
+    broken: list[str] = []
+    try:
+        for part in np.array_split(np.arange(predictions.n), max(1, shards)):
+            run.update(predictions=predictions.select(part))
+    except ContractError as error:  # it quotes what was predicted, and that is the solution
+        broken = sorted({v.field for v in error.violations})
+    if broken:
+        raise MetricError(
+            f"Oracle baseline {baseline!r} of task {task!r} breaks the contract in {', '.join(broken)}.",
+            remedy="tell the authors of its plugin; what it predicted is not shown",
+        )
     return run.compute(ci=ci)

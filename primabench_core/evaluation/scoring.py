@@ -13,7 +13,7 @@ from attrs import evolve, frozen
 from primabench_core.contract.violations import Violation
 from primabench_core.discovery import names
 from primabench_core.discovery.registry import resolve
-from primabench_core.errors import ContractError, MetricError, PluginError, UsageError
+from primabench_core.errors import ContractError, MetricError, PluginError, PrimaBenchError, UsageError
 from primabench_core.evaluation.plan import MetricPlan
 from primabench_core.evaluation.secrecy import Secrecy
 from primabench_core.result.metric_result import MetricResult
@@ -67,7 +67,15 @@ def check_request(plans: tuple[MetricPlan, ...], truth: Truth) -> list[Violation
             continue
         check: Any = resolve(plan.metric.spec.check, owner=plan.metric.distribution)
         fields = tuple(f.name for f in plan.prediction)
-        found = secrecy.violations(check(fields, classes, dict(plan.metric.params)))
+        failure = ""
+        try:
+            found = secrecy.violations(check(fields, classes, dict(plan.metric.params)))
+        except Exception as error:  # a plugin's code, which was told the classes
+            if not truth.private:
+                raise
+            found, failure = [], describe(error, private=True)
+        if failure:  # outside of the handler, as below
+            raise PluginError(f"the check of metric {plan.metric.name!r} failed: {failure}", remedy="primabench doctor")
         violations += [v for v in found if v not in violations]
     return violations
 
@@ -95,18 +103,21 @@ def score(plan: MetricPlan, views: Views, *, coverage: float, private: bool) -> 
         "foreign": metric.foreign,
     }
     spec = metric.spec
+    refused: PrimaBenchError | None = None
     try:
         function = function_of(metric)
         outcome = function(views.state(plan), **dict(metric.params))
         if private:
             outcome = Secrecy.over(views, plan).outcome(outcome)
     except (ContractError, PluginError, UsageError) as error:
-        if private:  # what was raised before it may quote the truth, too
-            raise Secrecy.over(views, plan).error(error) from None
-        raise
+        if not private:
+            raise
+        refused = Secrecy.over(views, plan).error(error)
     except Exception as error:  # noqa: BLE001  (foreign code: its failure is reported, and is its own alone)
         reason, detail = "raised", describe(error, private=private)
         return Scored(plan, MetricResult.failed(spec, reason, detail, **about), None)
+    if refused is not None:  # outside of the handler: no context holds the original, which may quote the truth
+        raise refused
     value = outcome.value if isinstance(outcome, Outcome) else outcome
     if isinstance(value, float | int) and not isfinite(value):
         detail = f"the metric returned {float(value)!r}"

@@ -58,7 +58,7 @@ class Secrecy:
             return cls(views.truth)
         said = set(map(str, plan.metric.params.values()))
         for column in views.prediction.values():
-            if isinstance(column, Labels):
+            if isinstance(column, Labels) and not views.truth.told_by_oracle:
                 said.update(predicted_names(column))
         return cls(views.truth, said)
 

@@ -13,6 +13,7 @@ from primabench_core.store.address import Address
 from primabench_core.store.attempts import ObjectExistsError, attempt
 from primabench_core.store.credentials import gcs_options, s3_options
 from primabench_core.store.faults import PRIVATE
+from primabench_core.store.quiet import hush
 from primabench_core.store.settings import OFFLINE, offline
 
 TIMEOUT = 60.0
@@ -140,6 +141,7 @@ class Remote:
         with self._lock:
             if self._open[0] != os.getpid():
                 opened = attempt("open", self.address.url, lambda: _OPENERS[self.address.kind](self.address))
+                hush()
                 self._open = (os.getpid(), opened)
             return self._open[1]
 

@@ -123,6 +123,7 @@ def write_entry(folder: Path, artifact: Artifact, layout: Layout, path: str | No
             shard_bytes=layout.shard_bytes,
             compress=layout.compress,
             checksum=layout.checksum,
+            private=artifact.is_private,
         )
         objects = describe_objects(target)
     root = content_root(artifact.data, attributes=artifact.attributes, columns=artifact.columns, threads=layout.threads)

@@ -24,7 +24,7 @@ import numpy as np
 import zarr
 from numpy.typing import NDArray
 from zarr.codecs import Crc32cCodec, ZstdCodec
-from zarr.storage import LocalStore, WrapperStore
+from zarr.storage import WrapperStore
 
 from primabench_core.contract.evaldata import EvalData
 from primabench_core.errors import CorruptDataError, MissingDataError
@@ -33,6 +33,7 @@ from primabench_core.store.content import columns_of
 from primabench_core.store.faults import PRIVATE
 from primabench_core.store.hashing import canonical_csr
 from primabench_core.store.lazy import LazyArray, LazyCSR, LazyRagged, LazyText, read
+from primabench_core.store.quiet import local_store
 from primabench_core.store.stored import StoredData
 
 FORMAT = 1
@@ -54,6 +55,12 @@ class _Guarded(WrapperStore):  # type: ignore[misc]
     def __init__(self, store: Any, place: str) -> None:
         super().__init__(store)
         self._place = place
+
+    def __str__(self) -> str:
+        return self._place  # zarr logs it
+
+    def __repr__(self) -> str:
+        return f"<store of {self._place}>"
 
     async def get(self, key: str, prototype: Any, byte_range: Any = None) -> Any:
         found = await self._store.get(key, prototype, byte_range)
@@ -77,6 +84,7 @@ def write(
     shard_bytes: int = SHARD_BYTES,
     compress: bool = True,
     checksum: bool = True,
+    private: bool = False,
 ) -> None:
     """Write one artifact.
 
@@ -90,6 +98,7 @@ def write(
         compress: Whether chunks are compressed with zstd.
         checksum: Whether each chunk carries a checksum, which finds damage when it is read. Without one and without
             compression reading is fastest, and only verification finds damage.
+        private: It holds answers: no log says where it lies.
 
     Raises:
         UsageError: a field has a dtype or shape that cannot be stored.
@@ -99,7 +108,7 @@ def write(
     codecs = (*([ZstdCodec(level=3)] if compress else []), *([Crc32cCodec()] if checksum else []))
     with zarr.config.set({"array.write_empty_chunks": True}):
         group = zarr.create_group(
-            store=LocalStore(path),
+            store=local_store(path, private=private),
             zarr_format=3,
             attributes={
                 "primabench": FORMAT,
@@ -282,7 +291,7 @@ def open_lazy(path: Path, *, private: bool = False, chunks: Any = None, place: s
         raise MissingDataError(f"there is no stored data at {place}", remedy="primabench list datasets")
 
     def load() -> EvalData:
-        store = _Guarded(LocalStore(path, read_only=True) if chunks is None else chunks, place)
+        store = _Guarded(local_store(path, private=private, read_only=True) if chunks is None else chunks, place)
         group = zarr.open_group(store, mode="r", zarr_format=3, use_consolidated=True)
         if group.attrs.get("primabench") != FORMAT:
             raise ValueError("not an artifact of this version of the store")
@@ -304,7 +313,7 @@ def stored_attributes(path: Path, *, private: bool = False) -> tuple[dict[str, A
     place = PRIVATE if private else str(path)
 
     def load() -> tuple[dict[str, Any], dict[str, str]]:
-        store = LocalStore(path, read_only=True)
+        store = local_store(path, private=private, read_only=True)
         group = zarr.open_group(store, mode="r", zarr_format=3, use_consolidated=True)
         return dict(group.attrs["attributes"]), dict(group.attrs["columns"])
 
