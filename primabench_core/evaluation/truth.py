@@ -53,6 +53,7 @@ class Truth:
         told: frozenset[str] = frozenset(),
     ) -> None:
         self.private, self._salt, self._told = private, salt, told
+        self.told_by_oracle = False  # then predicted names are the solution's own, and nobody has said them
         self._what = "The solution" if private else "The truth"
         violations = unknown_fields((n for n in data.fields if n != independent_unit), contract, "truth")
         self.ids = _read(violations, lambda: None if data.ids is None else as_ids(data.ids))
