@@ -14,7 +14,7 @@ from primabench_core.store.location import MANIFEST, SALT, inside, prepared_name
 from primabench_core.store.location import PRIVATE as PRIVATE_FOLDER
 from primabench_core.store.manifest import Manifest, PreparedManifest, PrivateManifest, read_manifest
 from primabench_core.store.mirror import Mirror, complete, complete_solution, reach
-from primabench_core.store.prepare import TOLD, find_preparer, prepare, require_built
+from primabench_core.store.prepare import TOLD, find_preparer, prepare, require_built, require_pinned
 from primabench_core.store.verify import verify_dataset
 from primabench_core.store.writing import Progress
 from primabench_core.store.zarr_io import open_lazy, stored_attributes
@@ -248,7 +248,7 @@ def dataset_manifest(key: str, store: StorePath = None) -> Manifest:
 
     Raises:
         MissingDataError: it is not built.
-        CorruptDataError: it cannot be read.
+        CorruptDataError: it cannot be read, or is not what the dataset's card pins.
     """
     place = reach(key, store)
     require_built(place, key)
@@ -257,6 +257,7 @@ def dataset_manifest(key: str, store: StorePath = None) -> Manifest:
         raise CorruptDataError(
             f"the manifest in {place.version(key)} is that of {manifest.dataset}", remedy="build the dataset again"
         )
+    require_pinned(place, key, manifest)
     return manifest
 
 

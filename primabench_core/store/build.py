@@ -7,6 +7,9 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from attrs import evolve
 
 from primabench_core.errors import CorruptDataError, PluginError, VersionExistsError
 from primabench_core.spec.dataset import DatasetKey, DatasetSpec, RecipeSpec
@@ -149,6 +152,25 @@ def build_dataset(
     return manifest
 
 
+def hash_of_build(key: str) -> str:
+    """The content hash that the recipe of a dataset reaches now, whatever its card pins; nothing is kept.
+
+    Raises:
+        UnknownNameError, MissingPluginError, CorruptDataError, StoreError: as :func:`build_dataset`.
+
+    Example:
+        >>> len(hash_of_build("wolf_2018_genome_biology/pbmc68k_reduced@1.0.0"))  # doctest: +SKIP
+        64
+    """
+    from primabench_core.discovery import registry
+
+    spec: RecipeSpec = registry.load("recipe", key)
+    card = evolve(registry.load("dataset", key), content_hash="")
+    with TemporaryDirectory(prefix="primabench-hash-") as folder:
+        manifest = _build(Store.at(folder), spec, card, registry.distribution_of("recipe", key), {}, Layout(), None)
+    return manifest.content_hash
+
+
 def _build(
     place: Store,
     spec: RecipeSpec,
@@ -257,6 +279,6 @@ def _compare(card: DatasetSpec, manifest: Manifest) -> None:
         raise CorruptDataError(
             f"the build of {card.key} did not reach its content hash: expected {card.content_hash}, "
             f"got {manifest.content_hash}",
-            remedy="the recipe, a source or a reading library changed: give a published dataset a new version; pin the "
-            "new hash (DatasetSpec.content_hash) where nobody has the old one",
+            remedy="the recipe, a source or a reading library changed: give a published dataset a new version; where "
+            "nobody has the old one, pin the new hash (DatasetSpec.content_hash; primabench check DISTRIBUTION --pin)",
         )

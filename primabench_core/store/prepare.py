@@ -143,7 +143,7 @@ def read_id_list(spec: PreparerSpec, owner: str) -> dict[str, tuple[str, ...]]:
     if digest != spec.id_list_sha256:
         raise CorruptDataError(
             f"{what} was changed: expected SHA-256 {spec.id_list_sha256}, found {digest}",
-            remedy=f"reinstall {owner}; if the list is yours and unpublished, pin the new SHA-256 as id_list_sha256",
+            remedy=f"reinstall {owner}; if the list is yours and unpublished: primabench check {owner} --pin",
         )
     found: dict[str, list[str]] = {}
     seen: set[str] = set()
@@ -164,6 +164,7 @@ def prepare(task: str, key: str, store: str | Path | None = None, *, layout: Lay
     Raises:
         UnknownNameError: no preparer joins this task and this dataset.
         MissingDataError: the dataset is not built.
+        CorruptDataError: it is not what its card pins.
         PluginError: the preparer failed, or what it returned breaks the rules of :class:`Splits`.
         StoreError: the disk refuses.
     """
@@ -174,6 +175,7 @@ def prepare(task: str, key: str, store: str | Path | None = None, *, layout: Lay
     place = Store.at(store)
     folder = place.prepared(spec.dataset, spec.task, spec.version)
     require_built(place, spec.dataset)
+    require_pinned(place, spec.dataset, read_manifest(Manifest, place.manifest(spec.dataset)))
     if (folder / MANIFEST).is_file():
         return read_manifest(PreparedManifest, folder / MANIFEST)
     with exclusive(place.lock(spec.dataset)):
@@ -225,6 +227,26 @@ def require_built(place: Store, key: str) -> None:
     else:
         remedy = "install the distribution that carries its recipe: pip install primabench-recipes"
     raise MissingDataError(f"{key} is not in the store {place.root}", remedy=remedy)
+
+
+def require_pinned(place: Store, key: str, manifest: Manifest) -> None:
+    """Refuse a dataset that was built by another state of its plugin than the one that is installed.
+
+    Raises:
+        CorruptDataError: its card pins another content hash; both are named.
+    """
+    from primabench_core.discovery import names, registry
+
+    if key not in names.names("dataset"):
+        return
+    pinned = registry.load("dataset", key).content_hash
+    if pinned and pinned != manifest.content_hash:
+        owner = registry.distribution_of("dataset", key)[0]
+        raise CorruptDataError(
+            f"{key} in the store has content hash {manifest.content_hash}, but its card in {owner} pins {pinned}",
+            remedy=f"install the version of {owner} that it was built with; or, if it is your own and unpublished, "
+            f"remove {place.version(key)} and build it again",
+        )
 
 
 def prepare_all(

@@ -82,7 +82,10 @@ def check_builds_to_pinned_hash(subject: DatasetSubject) -> None:
             remedy=f'content_hash="{found}"',
         )
     if found != spec.content_hash:
-        raise CheckFailure(f"a build has content hash {found}, the card pins {spec.content_hash}")
+        raise CheckFailure(
+            f"a build has content hash {found}, the card pins {spec.content_hash}",
+            remedy=f"for what is not published: primabench check {subject.distribution} --pin",
+        )
 
 
 def check_rebuilds_to_the_same_hash(subject: RecipeSubject) -> None:
