@@ -48,6 +48,9 @@ def checked(document: Mapping[str, Any], faults: list[str]) -> Registry | None:
         "rules": _single(document, "rules", Rules, faults),
     }
     _check_rules(single["rules"], faults)
+    url = single["organisation"].url if single["organisation"] else ""
+    if url and not url.startswith(("https://", "http://")):
+        faults.append(f"organisation.url: expected an address that begins with https://, found {url!r}")
     name = _text(document, "name", faults)
     title = _text(document, "title", faults) or name
     synthetic = document.get("synthetic", False)

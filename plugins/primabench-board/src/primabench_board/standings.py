@@ -111,7 +111,12 @@ def compute(registry: Registry, entries: Sequence[LedgerEntry]) -> Standings:
             latest[entry.key] = entry
     models = tuple(sorted(latest.values(), key=lambda e: (e.name.casefold(), e.name, e.number)))
     often = Counter(entry.key for entry in entries)
-    tables = {task: _task_lines(registry, task, models) for task in registry.tasks}
+    rows: dict[str, list[tuple[int, Entered]]] = {task: [] for task in registry.tasks}
+    for place, model in enumerate(models):
+        for row in model.rows:
+            if row.task in rows:  # a task may have been retired since
+                rows[row.task].append((place, row))
+    tables = {task: _task_lines(registry, found) for task, found in rows.items()}
     cells = {task: {line.entry: line.cell for line in lines if line.cell is not None} for task, lines in tables.items()}
     gaps = {task: {line.entry: line for line in lines if line.cell is None} for task, lines in tables.items()}
     return Standings(
@@ -123,18 +128,15 @@ def compute(registry: Registry, entries: Sequence[LedgerEntry]) -> Standings:
     )
 
 
-def _task_lines(registry: Registry, task: str, models: Sequence[LedgerEntry]) -> tuple[TaskLine, ...]:
+def _task_lines(registry: Registry, rows: Sequence[tuple[int, Entered]]) -> tuple[TaskLine, ...]:
     found: list[tuple[int, Entered, Cell | None, str, str]] = []
-    for place, model in enumerate(models):
-        for row in model.rows:
-            if row.task != task:
-                continue
-            if counts(registry, row):
-                found.append((place, row, _cell(registry, row), "scored", ""))
-            elif row.status == "scored":
-                found.append((place, row, None, "outdated", "scored_on_other_labels"))
-            else:
-                found.append((place, row, None, row.status, row.reason))
+    for place, row in rows:
+        if counts(registry, row):
+            found.append((place, row, _cell(registry, row), "scored", ""))
+        elif row.status == "scored":
+            found.append((place, row, None, "outdated", "scored_on_other_labels"))
+        else:
+            found.append((place, row, None, row.status, row.reason))
     places = iter(ranks([cell.value for _, _, cell, _, _ in found if cell is not None]))
     lines = [
         TaskLine(entry=e, rank=next(places) if cell is not None else None, status=s, reason=r, cell=cell, row=row)
@@ -147,7 +149,7 @@ def _cell(registry: Registry, row: Entered) -> Cell:
     decimals = registry.rules.decimals
 
     def shown(value: float | None) -> float | None:
-        return value if value is None or decimals is None else round(value, decimals)
+        return value if value is None or decimals is None else round(value, decimals) + 0.0  # no -0.0
 
     value = shown(row.value)
     if value is None:

@@ -1,10 +1,10 @@
 """Intervals of means of scores, and of ranks, from the intervals of the scores alone.
 
-A result file tells an interval for every task, and no draws. The interval of a mean is recovered from them by the method
-of variance estimates recovery (Zou and Donner 2008, doi:10.1002/sim.3095), which takes the scores as independent: tasks
-that share samples are not, and the interval of their mean is then somewhat too narrow. The interval of a rank counts the
-models that lie clearly above and clearly below, which is the construction of Klein, Wright and Wieczorek (2020,
-doi:10.1111/rssa.12521) with intervals that are not corrected for the number of models.
+A result file tells an interval for every task, and no draws. The interval of a mean is recovered from them by the
+method of variance estimates recovery (Zou and Donner 2008, doi:10.1002/sim.3095), which takes the scores as
+independent: tasks that share samples are not, and the interval of their mean is then somewhat too narrow. The interval
+of a rank counts the models that lie clearly above and clearly below, the construction of Klein, Wright and Wieczorek
+(2020, doi:10.1111/rssc.12402), with intervals that are not corrected for the number of models.
 """
 
 from __future__ import annotations

@@ -1,0 +1,52 @@
+"""CSV that a spreadsheet shows and does not run."""
+
+from __future__ import annotations
+
+import csv
+import io
+import unicodedata
+from collections.abc import Iterable, Sequence
+
+_BEGINNINGS = frozenset("=+-@|%\t\r\n")
+"""What spreadsheets take for the beginning of a formula, or skip before one."""
+
+
+def disarmed(text: str) -> str:
+    """The text, with an apostrophe before it where a spreadsheet would take it for a formula.
+
+    Full-width letters and leading blanks are seen through: spreadsheets do so too.
+
+    Example:
+        >>> disarmed("=HYPERLINK(1)"), disarmed("my-model"), disarmed(" ＝1")
+        ("'=HYPERLINK(1)", 'my-model', "' ＝1")
+    """
+    bare = unicodedata.normalize("NFKC", text).lstrip(" ")
+    return f"'{text}" if text[:1] in _BEGINNINGS or bare[:1] in _BEGINNINGS else text
+
+
+def to_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    r"""A table as CSV (RFC 4180 with line feeds); texts are disarmed, numbers are written so that they read back.
+
+    Args:
+        header: Names of the columns.
+        rows: Texts, numbers, booleans, or None for a blank cell.
+
+    Example:
+        >>> to_csv(["model", "score"], [["=x", -0.5], ["y", None]])
+        "model,score\n'=x,-0.5\ny,\n"
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows([_cell(value) for value in row] for row in rows)
+    return out.getvalue()
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    return disarmed(str(value))
