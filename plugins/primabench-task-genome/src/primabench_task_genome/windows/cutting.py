@@ -168,27 +168,27 @@ def windows_of(buffer: Bases, starts: Ints, width: int) -> Bases:
 def _cut_rows(cut: Cut, buffer: Bases, shift: Ints, places: Places, rows: Ints, encoder: Encoder) -> None:
     """Windows of rows whose bases are in the buffer.
 
-    ``plain`` is the genome as it is and ``edited`` the genome with one allele replaced: reference and alternative, or
-    the other way round where the genome holds the alternative allele.
+    Windows are first the genome as it is, then the genome with one allele replaced: reference and alternative, or the
+    other way round where the genome holds the alternative allele.
     """
     if not len(rows):
         return
     length, centre = places.length, places.centre
     turned = cut.alt_is_genome[rows]
     low = shift + places.anchor[rows] - centre
-    plain = windows_of(buffer, low, length)
-    edited = plain.copy()
+    windows = windows_of(buffer, low, length)
+    normal, turned_rows = rows[~turned], rows[turned]
+    cut.ref[normal if len(turned_rows) else rows] = windows[~turned] if len(turned_rows) else windows
+    cut.alt[turned_rows] = windows[turned]
     taken = np.where(turned, places.alt.lengths[rows], places.ref.lengths[rows])
     given = np.where(turned, places.ref.lengths[rows], places.alt.lengths[rows])
     offset = places.start[rows] - places.anchor[rows]
-    for flag in np.unique(turned).tolist():
+    for flag in (False, True) if len(turned_rows) else (False,):
         new = places.ref if flag else places.alt
         for key, some in _groups(offset, taken, given, turned == flag):
-            _edit(edited, buffer, low, some, key, new.matrix(rows[some], key[2]), encoder, centre)
-    if turned.any():
-        cut.ref[rows], cut.alt[rows] = np.where(turned[:, None], edited, plain), np.where(turned[:, None], plain, edited)
-    else:
-        cut.ref[rows], cut.alt[rows] = plain, edited
+            _edit(windows, buffer, low, some, key, new.matrix(rows[some], key[2]), encoder, centre)
+    cut.alt[normal if len(turned_rows) else rows] = windows[~turned] if len(turned_rows) else windows
+    cut.ref[turned_rows] = windows[turned]
 
 
 def _groups(offset: Ints, taken: Ints, given: Ints, mask: Bools) -> Iterator[tuple[tuple[int, int, int], Ints]]:

@@ -26,15 +26,20 @@ UPPER = 0xDF
 class Source(Protocol):
     """What :class:`~primabench_task_genome.windows.genome.Genome` asks of a file."""
 
-    name: str
-    """How messages call it."""
-    lengths: Mapping[str, int]
-    """Bases of each sequence, by name."""
-    gap: int
-    """Bases between two spans below which reading them in one piece is cheaper."""
+    @property
+    def name(self) -> str:
+        """How messages call it."""
+
+    @property
+    def lengths(self) -> Mapping[str, int]:
+        """Bases of each sequence, by name."""
+
+    @property
+    def gap(self) -> int:
+        """Bases between two spans below which reading them in one piece is cheaper."""
 
     def fetch(self, sequence: str, spans: Sequence[Span]) -> list[Bases]:
-        """Upper-case bytes of half-open spans that lie inside of a sequence."""
+        """Upper-case bytes of half-open spans that lie inside of a sequence, each an array that may be changed."""
 
 
 @frozen
@@ -142,9 +147,9 @@ class BlockFasta:
                 if not fai.exists() or not gzi.exists():
                     folder = self.path.parent if _writable(self.path.parent) else Path(tempfile.mkdtemp())
                     fai, gzi = (folder / f"{self.path.name}{end}" for end in (".fai", ".gzi"))
-                    pysam.faidx(str(self.path), "--fai-idx", str(fai), "--gzi-idx", str(gzi))  # type: ignore[attr-defined]
+                    pysam.faidx(str(self.path), "--fai-idx", str(fai), "--gzi-idx", str(gzi))
                 self._file = pysam.FastaFile(str(self.path), str(fai), str(gzi))
-            except (OSError, ValueError, pysam.SamtoolsError) as error:
+            except (OSError, ValueError, pysam.utils.SamtoolsError) as error:
                 raise CorruptDataError(
                     f"{self.name} cannot be read as a FASTA file compressed in blocks: {_first_line(error)}",
                     remedy="gzip cannot be read from the middle: gunzip it, or compress it with bgzip",
@@ -178,7 +183,9 @@ class RemoteFasta:
         entry = self.index[sequence]
         places = [entry.raw_span(start, end) for start, end in spans]
         try:
-            parts = fs.cat_ranges([path] * len(places), [p[0] for p in places], [p[1] for p in places], on_error="raise")
+            parts = fs.cat_ranges(
+                [path] * len(places), [p[0] for p in places], [p[1] for p in places], on_error="raise"
+            )
         except OSError as error:
             raise MissingDataError(f"{self.name} cannot be read: {_first_line(error)}") from error
         return [
@@ -199,7 +206,7 @@ class TextFasta:
 
     def fetch(self, sequence: str, spans: Sequence[Span]) -> list[Bases]:
         """Upper-case bytes of spans."""
-        return [self._bases[sequence][start:end] for start, end in spans]
+        return [self._bases[sequence][start:end].copy() for start, end in spans]
 
 
 def open_source(place: object) -> Source:
@@ -213,7 +220,9 @@ def open_source(place: object) -> Source:
     if isinstance(place, Mapping):
         return TextFasta(place)
     if not isinstance(place, str | Path):
-        raise UsageError(f"a genome is a path, a URL, a Genome or a mapping of names to text, not {type(place).__name__}")
+        raise UsageError(
+            f"a genome is a path, a URL, a Genome or a mapping of names to text, not {type(place).__name__}"
+        )
     text = str(place)
     is_url = "://" in text or "::" in text
     if is_url and text.removesuffix(".gz") == text:
@@ -233,7 +242,7 @@ def open_source(place: object) -> Source:
 
 
 def _upper(letters: bytes) -> Bases:
-    bases = np.frombuffer(letters, np.uint8) & UPPER
+    bases: Bases = np.frombuffer(letters, np.uint8) & np.uint8(UPPER)
     if len(bases) and bases.min() < ord("A"):
         raise CorruptDataError("a sequence holds characters that are no letters")
     return bases
@@ -249,8 +258,8 @@ def _local_index(path: Path) -> str:
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder, f"{path.name}.fai")
         try:
-            pysam.faidx(str(path), "--fai-idx", str(made))  # type: ignore[attr-defined]
-        except pysam.SamtoolsError as error:
+            pysam.faidx(str(path), "--fai-idx", str(made))
+        except pysam.utils.SamtoolsError as error:
             raise CorruptDataError(
                 f"{path} cannot be indexed as a FASTA file: {_first_line(error)}",
                 remedy="all lines of a sequence but the last one must have one length",
@@ -266,7 +275,7 @@ def _local_index(path: Path) -> str:
 def _index_of_stream(url: str) -> str:
     """Index of a remote file that has none beside it: pyfaidx reads it once, and nothing is written there."""
     import fsspec
-    from pyfaidx import Faidx, FastaIndexingError, FastaNotFoundError
+    from pyfaidx import Faidx, FastaIndexingError, FastaNotFoundError  # type: ignore[import-untyped]
 
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder, "index.fai")

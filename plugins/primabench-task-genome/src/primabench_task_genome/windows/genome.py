@@ -35,9 +35,7 @@ class Genome:
         ('chrM', 'TNACG')
     """
 
-    def __init__(
-        self, place: str | Path | Mapping[str, str], *, circular: bool | str | Iterable[str] = False
-    ) -> None:
+    def __init__(self, place: str | Path | Mapping[str, str], *, circular: bool | str | Iterable[str] = False) -> None:
         self._source: Source = open_source(place)
         self.lengths: Mapping[str, int] = self._source.lengths
         """Bases of each sequence, by its own name."""

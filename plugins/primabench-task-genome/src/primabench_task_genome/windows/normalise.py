@@ -46,13 +46,13 @@ def left_normalise(variants: Readable, genome: GenomeLike) -> Variants:
     pos, ref, alt = table.pos.copy(), list(table.ref), list(table.alt)
     for i in range(table.n):
         name = source.resolve(table.chrom[i]) if isinstance(table.chrom[i], str) else None
-        if name is not None and pos[i] >= 1 and _is_dna(ref[i]) and _is_dna(alt[i]) and ref[i].upper() != alt[i].upper():
+        if name is not None and pos[i] >= 1 and _are_dna(ref[i], alt[i]) and ref[i].upper() != alt[i].upper():
             pos[i], ref[i], alt[i] = _normalised(source, name, int(pos[i]), ref[i].upper(), alt[i].upper())
     return evolve(table, pos=pos, ref=tuple(ref), alt=tuple(alt))
 
 
-def _is_dna(allele: Any) -> bool:
-    return isinstance(allele, str) and bool(allele) and set(allele.upper()) <= set("ACGTN")
+def _are_dna(*alleles: Any) -> bool:
+    return all(isinstance(a, str) and bool(a) and set(a.upper()) <= set("ACGTN") for a in alleles)
 
 
 def _normalised(genome: Genome, name: str, pos: int, ref: str, alt: str) -> tuple[int, str, str]:

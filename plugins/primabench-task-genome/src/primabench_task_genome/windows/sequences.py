@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import eq
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -236,13 +237,15 @@ def _chromosomes(table: Variants, genome: Genome, problems: Problems) -> tuple[l
     return names, codes
 
 
-def _places(
-    table: Variants, genome: Genome, names: list[str], codes: Ints, length: int, problems: Problems
-) -> Places:
+def _places(table: Variants, genome: Genome, names: list[str], codes: Ints, length: int, problems: Problems) -> Places:
     """Rows as numbers; what can be wrong with a row without a look at the genome is noted."""
     ref, alt = (_texts(column) for column in (table.ref, table.alt))
     places = Places(
-        table.pos - 1, table.pos - 1 if table.anchor is None else table.anchor - 1, Alleles.of(ref), Alleles.of(alt), length
+        table.pos - 1,
+        table.pos - 1 if table.anchor is None else table.anchor - 1,
+        Alleles.of(ref),
+        Alleles.of(alt),
+        length,
     )
     sizes = np.asarray([*(genome.lengths[name] for name in names), np.iinfo(np.int64).max], np.int64)
     circular = np.asarray([*(name in genome.circular for name in names), False])
@@ -254,19 +257,26 @@ def _places(
         problems.add("anchor", "a position on its sequence", "something else", off)
     dna = "letters A, C, G, T or N"
     problems.add("ref", dna, "something else", ~places.ref.are_dna())
-    symbolic = np.fromiter((a[:1] == "<" or a == "*" or "[" in a or "]" in a for a in alt), bool, table.n)
+    odd = ~places.alt.are_dna()
+    symbolic, absent = np.zeros(table.n, bool), np.zeros(table.n, bool)
+    for row in np.flatnonzero(odd).tolist():
+        symbolic[row] = alt[row][:1] == "<" or alt[row] == "*" or "[" in alt[row] or "]" in alt[row]
+        absent[row] = alt[row] in ("", ".")
     problems.add("alt", dna, "a symbolic allele, which has no sequence", symbolic)
-    problems.add("alt", dna, "no alternative allele", np.fromiter((a in ("", ".") for a in alt), bool, table.n))
-    problems.add("alt", dna, "something else", ~places.alt.are_dna())
-    same = np.fromiter((a == r or a.upper() == r.upper() for a, r in zip(alt, ref, strict=True)), bool, table.n)
+    problems.add("alt", dna, "no alternative allele", absent)
+    problems.add("alt", dna, "something else", odd)
+    same = np.fromiter(map(eq, map(str.upper, alt), map(str.upper, ref)), bool, table.n)
     problems.add("alt", "another allele than ref", "the same one", same)
     beyond = ~is_circular & (places.start + places.ref.lengths > size)
     problems.add("pos", "a reference allele on its sequence", "one that reaches beyond its end", beyond)
     problems.add(
-        "ref", "an allele shorter than its circular sequence", "a longer one", is_circular & (places.ref.lengths >= size)
+        "ref",
+        "an allele shorter than its circular sequence",
+        "a longer one",
+        is_circular & (places.ref.lengths >= size),
     )
     return places
 
 
 def _texts(column: tuple[Any, ...]) -> list[str]:
-    return [value if isinstance(value, str) else "" for value in column]
+    return list(column) if set(map(type, column)) <= {str} else [v if isinstance(v, str) else "" for v in column]

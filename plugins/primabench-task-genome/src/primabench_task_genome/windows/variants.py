@@ -82,10 +82,10 @@ class Variants:
             raise UsageError(f"there are {len(centre)} anchors for {n} variants")
         names, places, before, after = columns
         row = np.arange(n, dtype=np.int64)
-        if any(not isinstance(a, str) and isinstance(a, Sequence | np.ndarray) or isinstance(a, str) and "," in a for a in after):
-            parts = [a.split(",") if isinstance(a, str) else list(a) if isinstance(a, Sequence | np.ndarray) else [a] for a in after]
-            row = np.repeat(row, [max(1, len(p)) for p in parts])
-            after = [a for p in parts for a in (p or [""])]
+        if not set(map(type, after)) <= {str} or "," in "".join(after):
+            parts = [_alternatives(a) for a in after]
+            row = np.repeat(row, [len(p) for p in parts])
+            after = [a for p in parts for a in p]
             order = row.tolist()
             names, before = [names[i] for i in order], [before[i] for i in order]
         return cls(
@@ -122,21 +122,22 @@ def _listed(column: Any) -> list[Any]:
     return column.tolist() if hasattr(column, "tolist") else list(column)
 
 
+def _alternatives(value: Any) -> list[Any]:
+    if isinstance(value, str):
+        return value.split(",")
+    return list(value) or [""] if isinstance(value, Sequence | np.ndarray) else [value]
+
+
 def _positions(values: list[Any]) -> Ints:
     """Whole numbers from 1; 0 for anything else."""
-    try:
-        numbers = np.asarray(values)
-        if numbers.dtype.kind in "iu":
-            found: Ints = np.where(numbers > 0, numbers, 0).astype(np.int64)
-            return found
-        if numbers.dtype.kind == "f":
-            whole = np.isfinite(numbers) & (numbers == np.floor(numbers)) & (numbers > 0) & (numbers < 2**53)
-            found = np.where(whole, numbers, 0).astype(np.int64)
-            return found
-    except (ValueError, OverflowError):
-        pass
-    whole_numbers = [v if isinstance(v, int) and not isinstance(v, bool) and 0 < v < 2**62 else 0 for v in values]
-    return np.asarray(whole_numbers, np.int64)
+    if set(map(type, values)) <= {int} and all(-(2**62) < v < 2**62 for v in values):
+        return np.maximum(np.asarray(values, np.int64), 0)
+    if set(map(type, values)) <= {int, float}:
+        values = [int(v) if v == v and abs(v) < 2**53 and v == int(v) else 0 for v in values]
+    whole = [
+        int(v) if isinstance(v, int | np.integer) and not isinstance(v, bool) and 0 < v < 2**62 else 0 for v in values
+    ]
+    return np.asarray(whole, np.int64)
 
 
 def _minus(strand: Iterable[Any] | str, n: int) -> Bools | None:
@@ -177,7 +178,8 @@ class Alleles:
 
     def matrix(self, rows: Ints, width: int) -> NDArray[np.uint8]:
         """(len(rows), width) the first letters of rows that have at least so many."""
-        return self.letters[self.starts[rows][:, None] + np.arange(width)]
+        found: NDArray[np.uint8] = self.letters[self.starts[rows][:, None] + np.arange(width)]
+        return found
 
 
 class Problems:
