@@ -300,6 +300,13 @@ def _check(splits: Any, task: TaskSpec, what: str, owner: str) -> None:
     absent = [f.name for f in task.contract.solution if not f.optional and f.name not in splits.solution.fields]
     if absent:
         raise refuse(f"made a solution without the field {absent[0]!r} of the contract")
+    public = {str(c) for data in (splits.train, splits.test) if data for names in data.coords.values() for c in names}
+    untold = [name for name in splits.solution.coords.get("classes", ()) if str(name) not in public]
+    if untold:
+        raise refuse(
+            f"named {len(untold)} classes in the solution's coordinate 'classes' that no coordinate of a public split "
+            "names; whoever predicts probabilities needs their order"
+        )
     for predicted in task.contract.prediction:
         value = splits.test.fields.get(predicted.name)
         if value is not None and not _all_missing(value):
