@@ -1,0 +1,1 @@
+"""Declarations of this plugin: frozen values, importable without any array library."""
