@@ -223,6 +223,16 @@ class ShardChecker:
             self._joined = ({name: as_names(given, name) for name, given in coords.items()}, orders)
         return orders, violations
 
+    def orders(
+        self, coords: Mapping[str, Any], fields: Mapping[str, Any]
+    ) -> tuple[dict[str, NDArray[np.int64]], list[Violation]]:
+        """How the columns of each field come into the truth's order, and what is wrong with their names.
+
+        Of the fields themselves only the shape is looked at.
+        """
+        known = self._known_orders(coords)
+        return self._join(coords, fields) if known is None else (known, [])
+
     def _known_orders(self, coords: Mapping[str, Any]) -> dict[str, NDArray[np.int64]] | None:
         """What :meth:`_join` found for these very names before, or None."""
         if self._joined is None or self._joined[0].keys() != coords.keys():

@@ -147,6 +147,16 @@ class NumberChecker:
         self._bounds = (-_BIGGEST if self.low is None else self.low, _BIGGEST if self.high is None else self.high)
         self._plain = field.kind != "probability" and field.state != "counts"
 
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Smallest and largest number that may be."""
+        return self._bounds
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether :attr:`bounds` are all that is asked of the numbers."""
+        return self._plain
+
     def fast(self, value: Any) -> NDArray[Any] | None:
         """The array of a good shard, cast up if it has to be."""
         array = numpy_of(value)

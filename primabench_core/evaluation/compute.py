@@ -10,10 +10,12 @@ from primabench_core.contract.violations import Violation
 from primabench_core.errors import ContractError, CoverageError
 from primabench_core.evaluation.aggregate import aggregate
 from primabench_core.evaluation.draws import classes_of, draw_seed, population
+from primabench_core.evaluation.elsewhere import counts_there
 from primabench_core.evaluation.intervals import absent_for, as_level, bootstrap
 from primabench_core.evaluation.plan import MetricPlan
 from primabench_core.evaluation.resampled import Job
 from primabench_core.evaluation.scoring import Scored, check_request, libraries_of, score, weighted_of
+from primabench_core.evaluation.views import Views
 from primabench_core.result.eval_result import EvalResult
 from primabench_core.result.interval import Interval
 from primabench_core.result.metric_result import MetricResult
@@ -23,7 +25,6 @@ if TYPE_CHECKING:
     from primabench_core.evaluation.intake import Intake
     from primabench_core.evaluation.request import Request
     from primabench_core.evaluation.truth import Truth
-    from primabench_core.evaluation.views import Views
 
 NO_ROWS = "the rows of a wide field are not kept, so none can be resampled"
 MIN_PARTIAL = 30
@@ -52,15 +53,17 @@ def compute(
     level = as_level(ci)
     started = perf_counter()
     plans = intake.decide()
-    _check_coverage(request, truth, intake)
+    counted = counts_there(intake, plans) if level is None else None
+    if counted is None:
+        _check_coverage(request, truth, intake)
     violations = check_request(plans, truth)
     if violations:
         raise ContractError(violations, what="The request")
-    partial = intake.placed.n_seen < truth.n and request.fill is None
-    columns = intake.columns()
+    partial = counted is None and intake.placed.n_seen < truth.n and request.fill is None
+    columns = intake.columns() if counted is None else {}
     seen = intake.placed.seen_positions() if partial else None
-    views = intake.views(columns, seen)
-    coverage = intake.placed.coverage
+    views = intake.views(columns, seen) if counted is None else Views(truth, {}, counted=counted)
+    coverage = intake.placed.coverage if counted is None else 1.0
     fingerprint = intake.fingerprint(columns) if request.hash_predictions else ""
     hashed = perf_counter()
     if partial and truth.private and intake.placed.n_seen < MIN_PARTIAL:
@@ -84,7 +87,7 @@ def compute(
         packages=_packages(request),
         environment=_environment(),
         seeds={"bootstrap": request.seed},
-        device="cpu",
+        device=intake.device,
         timings={
             "update": update_seconds,
             "hash": hashed - started,

@@ -101,6 +101,7 @@ class Evaluation:
             "partial": bool(partial),
             "labels": labels or {},
             "hash_predictions": bool(hash_predictions),
+            "device": None if device is None else str(device),
         }
         if (task is None) == (truth is None):
             raise UsageError(

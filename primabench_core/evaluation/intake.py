@@ -20,9 +20,12 @@ from primabench_core.contract.ragged import Ragged
 from primabench_core.contract.violations import Violation
 from primabench_core.contract.vocabulary import Vocabulary
 from primabench_core.errors import ContractError, UsageError
+from primabench_core.evaluation.elsewhere import queue, settle
+from primabench_core.evaluation.pending import Pending, is_elsewhere
 from primabench_core.evaluation.plan import MetricPlan, choose_fields, missing_field, unknown_fields
 from primabench_core.evaluation.positions import as_positions, count_of, rows_of
 from primabench_core.evaluation.request import Request
+from primabench_core.evaluation.row_names import RowNames
 from primabench_core.evaluation.truth import Truth
 from primabench_core.evaluation.wide import WideState, is_derived, wide_fields
 from primabench_core.state.columns import take_rows
@@ -49,7 +52,7 @@ class Intake:
 
     def __init__(self, request: Request, truth: Truth) -> None:
         self.request, self.truth = request, truth
-        self.placed = PlacedRows(
+        self._placed = PlacedRows(
             truth.n,
             duplicates="max_abs" if request.contract.repeats == "max_abs" else request.duplicates,
             ids_of=truth.names_of,
@@ -64,6 +67,10 @@ class Intake:
         self.outside: set[str] = set()
         self.source = ""
         """File that the batch at hand was read from, for the wording of errors."""
+        self.pending = Pending()
+        """Batches on a device that are not placed yet."""
+        self.device = "cpu"
+        """Where predictions were reduced so far."""
         self._names: frozenset[str] = frozenset()
         self._droppable = frozenset((*request.contract.ignored, *COORDS))
 
@@ -108,7 +115,7 @@ class Intake:
         fields = tuple(f for f in contract.prediction if f.name in names)
         self.checker = ShardChecker(fields, self._context(fields))
         self.plans, self._names = plans, names
-        if not self.placed.n_seen:
+        if not self._placed.n_seen:
             wide = () if self.keeps_rows else wide_fields(plans, self.request, self.truth)
             self.wide = WideState(wide, hashed=self.request.hash_predictions) if wide else None
 
@@ -144,6 +151,13 @@ class Intake:
             UsageError: fields were given beside it, or ids twice.
             StoreError, UsageError, ContractError: a file that cannot be read, as ``read_predictions`` says.
         """
+        if isinstance(predictions, Mapping) and any(map(is_elsewhere, predictions.values())):
+            given = dict(predictions)  # as they are: EvalData would bring them to the host
+            own = given.pop("ids", None)
+            clash = sorted({*fields} & {*given})
+            if not clash and "positions" not in given and (own is None or ids is None):
+                self.source = ""
+                return own if ids is None else ids, {**given, **fields}
         if isinstance(predictions, str | PathLike):
             from primabench_core.store.prediction_files import read_predictions
 
@@ -159,6 +173,21 @@ class Intake:
 
     # -- a batch ---------------------------------------------------------------------------------------------------
 
+    @property
+    def placed(self) -> PlacedRows:
+        """What was taken, row by row; batches on a device are brought in first.
+
+        Raises:
+            ContractError: one of those breaks the contract.
+        """
+        if self.pending:
+            settle(self)
+        return self._placed
+
+    @placed.setter
+    def placed(self, rows: PlacedRows) -> None:
+        self._placed = rows
+
     def take(self, ids: Any, positions: Any, fields: Mapping[str, Any]) -> None:
         """Check and place one batch, wholly or not at all."""
         coords: Mapping[str, Any] | None = None
@@ -171,7 +200,13 @@ class Intake:
                 if not fields and _is_empty(ids, positions):
                     return
                 if was_settled is None or fields.keys() != self._names:
+                    if self.pending:
+                        settle(self)
                     self._settle(frozenset(fields), self._without_ids(ids, positions, fields))
+            device = self.request.device
+            there = device is not None or any(map(is_elsewhere, fields.values()))
+            if there and device != "cpu" and queue(self, ids, positions, fields, coords):
+                return
             where, columns, outside = self._read(ids, positions, fields, coords)
             self._put(where, columns)
             if outside:
@@ -198,7 +233,7 @@ class Intake:
         checker = self.checker
         assert checker is not None
         try:
-            where, k, keep, violation = self._locate(ids, positions, fields)
+            where, k, keep, violation = self.locate(ids, positions, fields)
         except ContractError as error:
             wrong = checker.check(fields, coords=coords)[1]
             raise ContractError([*error.violations, *wrong]) from None
@@ -211,7 +246,7 @@ class Intake:
         outside = [texts[i] for i in np.flatnonzero(~keep)]
         return where, {name: take_rows(column, keep) for name, column in columns.items()}, outside
 
-    def _locate(
+    def locate(
         self, ids: Any, positions: Any, fields: Mapping[str, Any]
     ) -> tuple[Where, int, NDArray[np.bool_] | None, Violation | None]:
         """Positions of the rows, how many rows came, which of them to keep (None for all), and what is wrong."""
@@ -351,6 +386,7 @@ class Intake:
         together = self.placed.merge(placed)
         self._merge_sums(part, placed, together)
         self.placed = together
+        self.device = part.device if self.device == "cpu" else self.device
         self.outside |= part.outside
 
     def _merge_sums(self, part: Intake, placed: PlacedRows, together: PlacedRows) -> None:
@@ -382,25 +418,6 @@ class Intake:
         result.placed = type(result.placed).from_buffers(parts["meta"], parts["arrays"], ids_of=truth.names_of)
         result.outside = set(parts["outside"])
         return result
-
-
-class RowNames(Sequence[str]):
-    """Names of the rows of a batch, looked up only when an error is worded."""
-
-    __slots__ = ("_ids", "_n", "_truth", "_where")
-
-    def __init__(self, truth: Truth, where: Where, ids: Any, n: int) -> None:
-        self._truth, self._where, self._ids, self._n = truth, where, ids, n
-
-    def __len__(self) -> int:
-        return max(self._n, 0)
-
-    def __getitem__(self, row: Any) -> Any:
-        if self._ids is not None and self._truth.ids is not None:
-            return as_ids(self._ids)[row]
-        where = self._where
-        position = range(*where.indices(self._truth.n))[row] if isinstance(where, slice) else int(where[row])
-        return self._truth.names_of(np.asarray([position]))[0]
 
 
 def _is_empty(ids: Any, positions: Any) -> bool:

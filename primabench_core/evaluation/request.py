@@ -42,6 +42,8 @@ class Request:
     partial: bool = False
     seed: int = 0
     hash_predictions: bool = True
+    device: str | None = field(default=None, eq=False)
+    """Where predictions are reduced; None for where they are. It changes no bit of an exact score."""
     store: str | None = field(default=None, eq=False)
     labels: Mapping[str, str] = field(factory=dict, converter=text_labels, eq=False)
 
@@ -68,14 +70,25 @@ def check_options(device: str | None, seed: object, labels: Mapping[str, str | f
     Raises:
         UsageError: an option is of the wrong kind, or asks for what this version does not do.
     """
-    if device not in (None, "cpu"):
-        raise UsageError(
-            f"device {str(device)!r} is not supported: scores are reduced on the CPU; tensors on a GPU are copied.",
-            remedy="leave device out, or pass device='cpu'",
-        )
+    if device is not None and device != "cpu":
+        _check_device(device)
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise UsageError(f"seed is an integer that is not negative, got {seed!r}.")
     text_labels(labels or {})
+
+
+def _check_device(device: object) -> None:
+    """Refuse a device that torch does not have."""
+    import torch
+
+    remedy = "leave device out: predictions are reduced where they are"
+    try:
+        torch.empty(0, device=torch.device(device))  # type: ignore[call-overload]
+    except (RuntimeError, AssertionError, TypeError, NotImplementedError) as error:
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        raise UsageError(f"device {str(device)!r} cannot be used: {reason}", remedy=remedy) from error
+    if torch.device(device).type == "meta":  # type: ignore[call-overload]
+        raise UsageError("device 'meta' holds no numbers.", remedy=remedy)
 
 
 def request_for_task(

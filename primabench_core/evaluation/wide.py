@@ -15,6 +15,7 @@ from primabench_core.state.check_digests import check_digests
 from primabench_core.state.fingerprint import RowDigests, is_wide, row_digests
 from primabench_core.state.placed import SHOWN, PlacedRows
 from primabench_core.state.row_errors import row_errors
+from primabench_core.state.torch_rows import OnDevice, check_digests_on_device, kept_on, row_errors_on_device
 from primabench_core.state.wide_sums import Ints, Mask, WideSums
 
 if TYPE_CHECKING:
@@ -91,6 +92,9 @@ class WideState:
             if wide is None:
                 reduced[name] = column
                 continue
+            if isinstance(column, OnDevice):
+                reduced |= self._reduce_there(wide, where, column)
+                continue
             column = _rows(column)
             reduced[name] = row_digests(column) if self.hashed else check_digests(column)
             if wide.errors:
@@ -100,6 +104,35 @@ class WideState:
                     if wide.usable is not None:
                         numbers = np.where(wide.usable[where], numbers, 0.0)
                     reduced[name + _MARK + kind] = numbers
+        return reduced
+
+    def _reduce_there(self, wide: WideField, where: Where, column: OnDevice) -> dict[str, Any]:
+        """The same of rows on a device: a few numbers of each row cross to the host, in one copy."""
+        import torch
+
+        rows, k = column.rows, len(column)
+        parts = [] if self.hashed else [check_digests_on_device(rows)]
+        odd = []
+        if wide.errors:
+            true = kept_on(wide.truth, rows.device)[where]
+            if wide.usable is not None:
+                true = true.masked_fill(true.isnan(), 0.0)
+        for kind in wide.errors:
+            numbers, beyond = row_errors_on_device(rows, true, kind)  # type: ignore[arg-type]
+            parts.append(numbers.view(torch.int64))
+            odd.append(beyond)
+        flat = [part.reshape(-1) for part in parts] + ([torch.stack(odd).to(torch.int64)] if odd else [])
+        raw = torch.cat(flat).cpu().numpy() if flat else np.zeros(0, np.int64)
+        if odd and raw[-len(odd) :].any():  # numbers of a size that only the host takes
+            return self.reduce(where, {wide.name: column.at_home()}, k)
+        digests = row_digests(column.at_home()) if self.hashed else raw[: 2 * k].reshape(k, 2).view(np.uint64)
+        reduced: dict[str, Any] = {wide.name: digests}
+        start = 0 if self.hashed else 2 * k
+        for i, kind in enumerate(wide.errors):
+            numbers = raw[start + i * k : start + (i + 1) * k].view(np.float64)
+            if wide.usable is not None:
+                numbers = np.where(wide.usable[where], numbers, 0.0)
+            reduced[wide.name + _MARK + kind] = numbers
         return reduced
 
     def place(self, placed: PlacedRows, where: Where, columns: Mapping[str, Any]) -> None:
@@ -169,7 +202,9 @@ def is_derived(name: str) -> bool:
     return _MARK in name
 
 
-def _rows(column: Any) -> NDArray[Any]:
+def _rows(column: Any) -> Any:
+    if isinstance(column, OnDevice):
+        return column.rows
     if hasattr(column, "toarray"):
         column = column.toarray()
     rows: NDArray[Any] = np.asarray(column)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from primabench_core.state.column_sums import ColumnSums
 from primabench_core.state.exact import ExactSum, Moments, pearson_from_moments
 from primabench_core.state.partial_sums import Range, run_products, sum_moments
+from primabench_core.state.torch_sums import add_tensor_moments, is_tensor
 from primabench_core.state.windows import Floats
 
 _FEW = 16
@@ -41,12 +42,18 @@ class ColumnMoments:
     def add(self, x: NDArray[Any], y: NDArray[Any]) -> ColumnMoments:
         """Add (n, m) rows of both sides, float32 or float64; returns itself.
 
+        Two tensors of torch are added on their device, to the same bits.
+
         Raises:
             ValueError: The shapes differ, or a value is not finite (the sums are then spoilt).
         """
         if x.shape != y.shape or x.ndim != 2 or x.shape[1] != self.m:
             raise ValueError(f"expected two matrices of {self.m} columns, got shapes {x.shape} and {y.shape}")
-        if len(x) >= _FEW and x.dtype == y.dtype == np.float32:
+        if is_tensor(x):
+            if len(x):
+                low_x, high_x, low_y, high_y = add_tensor_moments(self, x, y)
+                self._widen(Range(low_x, high_x), Range(low_y, high_y))
+        elif len(x) >= _FEW and x.dtype == y.dtype == np.float32:
             for a, b, rows, cuts in run_products(x, y):
                 parts, *ranges = sum_moments(a, b, rows, cuts)
                 for name, part in zip(_NAMES[:2], parts[:2], strict=True):

@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from primabench_core.state.column_moments import ColumnMoments
+from primabench_core.state.torch_rows import kept_on
+from primabench_core.state.torch_sums import is_tensor
 
 Ints = NDArray[np.int64]
 Mask = NDArray[np.bool_]
@@ -23,6 +25,7 @@ class WideSums:
 
     A row of the tail can be taken out again without a trace; an added one cannot. So a row that two states have seen
     is no double count if one of them still holds it raw, as it is with the rows that a sampler repeats at its end.
+    Rows may be tensors of a device: they are added there, and those of the tail stay there until the state travels.
 
     Args:
         m: Numbers of a row.
@@ -33,7 +36,7 @@ class WideSums:
     def __init__(self, m: int) -> None:
         self.m = m
         self.moments = ColumnMoments(m)
-        self.tail: list[tuple[Ints, NDArray[Any]]] = []
+        self.tail: list[tuple[Ints, Any]] = []
         """(positions, rows) not yet added, the oldest first."""
 
     @property
@@ -41,12 +44,12 @@ class WideSums:
         """Rows of the tail."""
         return sum(len(positions) for positions, _ in self.tail)
 
-    def add(self, positions: Ints, rows: NDArray[Any], truth: NDArray[Any], usable: Mask | None = None) -> None:
+    def add(self, positions: Ints, rows: Any, truth: NDArray[Any], usable: Mask | None = None) -> None:
         """Take (k, m) rows that no other state and no earlier update brought; nothing is kept of the caller's array.
 
         Args:
             positions: (k,) place of each row in the truth.
-            rows: float32 or float64, finite.
+            rows: float32 or float64, finite; an array or a tensor.
             truth: (n, m) true rows.
             usable: (n,) which true rows have an answer; None for all.
         """
@@ -55,18 +58,18 @@ class WideSums:
         limit = self._limit(rows, len(rows))
         have = self.tail_rows
         if have + len(rows) <= min(2 * limit, self._room(rows)):
-            self.tail.append((positions.copy(), rows.copy()))
+            self.tail.append((positions.copy(), _own(rows)))
             return
         spare = max(0, len(rows) - limit)
         self._shorten(limit - (len(rows) - spare), truth, usable)
         if spare:
             self._fold(self.moments, positions[:spare], rows[:spare], truth, usable)
-        self.tail.append((positions[spare:].copy(), rows[spare:].copy()))
+        self.tail.append((positions[spare:].copy(), _own(rows[spare:])))
 
-    def _room(self, rows: NDArray[Any]) -> int:
-        return max(1, TAIL_BYTES // max(1, self.m * rows.itemsize))
+    def _room(self, rows: Any) -> int:
+        return max(1, TAIL_BYTES // max(1, self.m * int(rows.dtype.itemsize)))
 
-    def _limit(self, rows: NDArray[Any], batch: int) -> int:
+    def _limit(self, rows: Any, batch: int) -> int:
         return min(max(batch, TAIL_ROWS), self._room(rows))
 
     def _shorten(self, keep: int, truth: NDArray[Any], usable: Mask | None) -> None:
@@ -77,22 +80,25 @@ class WideSums:
             n = min(surplus, len(positions))
             self._fold(self.moments, positions[:n], rows[:n], truth, usable)
             if n < len(positions):
-                self.tail.insert(0, (positions[n:].copy(), rows[n:].copy()))
+                self.tail.insert(0, (positions[n:].copy(), _own(rows[n:])))
             surplus -= n
 
     @staticmethod
-    def _fold(
-        moments: ColumnMoments, positions: Ints, rows: NDArray[Any], truth: NDArray[Any], usable: Mask | None
-    ) -> None:
+    def _fold(moments: ColumnMoments, positions: Ints, rows: Any, truth: NDArray[Any], usable: Mask | None) -> None:
         if usable is not None:
-            kept = usable[positions]
-            if not kept.all():
+            kept = np.flatnonzero(usable[positions])
+            if len(kept) < len(positions):
                 positions, rows = positions[kept], rows[kept]
         if not len(positions):
             return
+        if is_tensor(rows):
+            truth = kept_on(truth, rows.device)
         first, last = int(positions[0]), int(positions[-1])
         if last - first == len(positions) - 1 and bool((np.diff(positions) == 1).all()):
             moments.add(rows, truth[first : last + 1])
+            return
+        if is_tensor(rows):
+            moments.add(rows, truth[positions])
             return
         step = max(256, (1 << 24) // max(1, rows.shape[1] * truth.itemsize) // 256 * 256)
         for start in range(0, len(positions), step):
@@ -106,7 +112,7 @@ class WideSums:
             gone = np.isin(places, positions)
             if gone.any():
                 found |= np.isin(positions, places)
-                places, rows = places[~gone], rows[~gone]
+                places, rows = places[~gone], rows[np.flatnonzero(~gone)]
             if len(places):
                 left.append((places, rows))
         self.tail = left
@@ -153,7 +159,7 @@ class WideSums:
         meta, arrays = self.moments.to_buffers()
         parts = {f"moments/{name}": array for name, array in arrays.items()}
         for i, (positions, rows) in enumerate(self.tail):
-            parts |= {f"tail/{i}/positions": positions, f"tail/{i}/rows": rows}
+            parts |= {f"tail/{i}/positions": positions, f"tail/{i}/rows": _at_home(rows)}
         return {"m": self.m, "moments": meta, "tail": len(self.tail)}, parts
 
     @classmethod
@@ -167,3 +173,13 @@ class WideSums:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return WideSums.from_buffers, self.to_buffers()
+
+
+def _own(rows: Any) -> Any:
+    return rows.clone() if is_tensor(rows) else rows.copy()
+
+
+def _at_home(rows: Any) -> NDArray[Any]:
+    """The rows on the host."""
+    home: NDArray[Any] = rows.cpu().numpy() if is_tensor(rows) else rows
+    return home
