@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from primabench_board.derive import Board
+from primabench_board.lookalike import unseen
 from primabench_board.registry import Registry
 from primabench_board.submission import Entered, Submission
 from primabench_core.errors import close_names
+
+LONGEST_NOTE = 120
+"""Most code points of an organisation or a family of models."""
 
 
 def misfits(submission: Submission, registry: Registry) -> list[str]:
@@ -19,6 +23,12 @@ def misfits(submission: Submission, registry: Registry) -> list[str]:
             if submission.synthetic
             else "the registry is of synthetic data, the result is not"
         )
+    for what in ("organisation", "family"):
+        text = getattr(submission.model, what) or ""
+        if unseen(text):
+            faults.append(f"the {what} of the model has characters that draw nothing or turn the text")
+        if len(text) > LONGEST_NOTE:
+            faults.append(f"the {what} of the model has {len(text)} characters, at most {LONGEST_NOTE} are allowed")
     for score in submission.scores:
         task = registry.tasks.get(score.task)
         if task is None:

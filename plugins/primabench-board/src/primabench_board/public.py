@@ -168,10 +168,23 @@ def _line(standings: Standings, line: TaskLine) -> Plain:
         "status": line.status,
         "reason": line.reason or None,
         "score": cell(line.cell) if line.cell else None,
+        "resolvable": resolvable(standings, line),
         "submission": entry.number,
         "submitted_at": entry.submitted_at,
         "record": record,
     }
+
+
+def resolvable(standings: Standings, line: TaskLine) -> bool | None:
+    """Whether a score rests on enough units to mean something: the probe's word, and the registry's minimum."""
+    record, minimum = line.row.record, standings.registry.tasks[line.row.task].minimum_n
+    units = record.get("n_units") or record.get("n")
+    if line.cell is None or units is None:
+        return None
+    if minimum is not None and units < minimum:
+        return False
+    said: bool | None = record.get("resolvable")
+    return said
 
 
 _KEPT = ("probe", "chance", "hashes", "folds")
@@ -243,7 +256,7 @@ def task_rows(standings: Standings, task: str) -> Iterable[list[Any]]:
             record.get("n"),
             record.get("n_units"),
             _rounded(fold_mean, decimals) if decimals is not None else fold_mean,
-            record.get("resolvable"),
+            resolvable(standings, line),
             entry.is_baseline,
             entry.submitted_at,
         ]

@@ -13,6 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+from primabench_board.public import resolvable
 from primabench_board.standings import RankedModel, Standings, TaskLine
 from primabench_board.uncertainty import Cell
 
@@ -80,7 +81,7 @@ def _data(standings: Standings, overview: dict[str, Any]) -> dict[str, Any]:
     ]
     data["tasks"] = [
         {key: t[key] for key in ("id", "title", "dataset", "modality", "area", "category", "metric", "boards")}
-        | {"rows": [_task_row(line) for line in standings.tasks[t["id"]]]}
+        | {"rows": [_task_row(standings, line) for line in standings.tasks[t["id"]]]}
         for t in overview["tasks"]
     ]
     data["boards"] = [
@@ -100,12 +101,12 @@ def _ranked_row(line: RankedModel) -> list[Any]:
     return [line.entry, line.rank, *(line.span or (None, None)), line.order.value, line.skill, line.clipped, *cells]
 
 
-def _task_row(line: TaskLine) -> list[Any]:
+def _task_row(standings: Standings, line: TaskLine) -> list[Any]:
     """Place, rank, status, reason, three numbers, n, units, whether resolvable, flags."""
     record = line.row.record
     ends = _ends(line.cell) if line.cell else (None, None, None)
     flags = [flag for flag in record.get("flags", ()) if flag != "interval_without_refit"]
-    seen = (record.get("n"), record.get("n_units"), record.get("resolvable"))
+    seen = (record.get("n"), record.get("n_units"), resolvable(standings, line))
     return [line.entry, line.rank, line.status, line.reason, *ends, *seen, flags]
 
 

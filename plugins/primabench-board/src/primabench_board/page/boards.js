@@ -32,11 +32,12 @@ function homeView() {
 
 function boardCard(board) {
   const lines = linesOf(board).slice(0, 3);
-  const metric = board.families.length === 1 ? metricOf(board.families[0].metric).title : "mean, ordering only";
+  const alone = board.families.length === 1; // a mean of unlike metrics orders rows and is no headline
+  const metric = alone ? metricOf(board.families[0].metric).title : `${board.families.length} task families`;
   const lead = lines.length
     ? h("ol", { class: "lead" }, lines.map((line) => h("li", {},
         h("span", { class: "rank" }, line.rank), h("span", { class: "name" }, model(line.entry).shown),
-        h("span", { class: "value" }, number(line.order)))))
+        alone && h("span", { class: "value" }, number(line.order)))))
     : h("p", { class: "empty" }, "No model covers every task yet.");
   return h("article", { class: "card" },
     h("p", { class: "eyebrow" }, board.kind === "modality" ? "all tasks" : titleOf("modality", board.modality)),
@@ -157,7 +158,7 @@ function unrankedTable(board) {
     { key: "covered", title: "Covered", kind: "rank", value: (r) => r.covered, first: "descending",
       cell: (r) => `${r.covered}/${board.tasks.length}` },
     { key: "model", title: "Model", kind: "who", first: "ascending", value: (r) => model(r.entry).shown, cell: (r) => who(r.entry) },
-    { key: "missing", title: "Without a score", kind: "text", first: "ascending", value: (r) => r.missing[0].task,
+    { key: "missing", title: "Without a score", kind: "text", first: "ascending", value: (r) => TASKS.get(r.missing[0][0]).title,
       cell: (r) => missingList(r.missing, board.id) },
   ];
   return h("section", {},
@@ -168,7 +169,7 @@ function unrankedTable(board) {
 
 function missingList(missing, board) {
   const shown = missing.slice(0, 6);
-  return h("ul", { class: "missing" }, shown.map(({ task, status, reason }) => h("li", {},
+  return h("ul", { class: "missing" }, shown.map(([task, status, reason]) => h("li", {},
     go({ tab: "tasks", board, task }, {}, TASKS.get(task).title), h("span", { class: "org" }, `${status}: ${words(reason)}`))),
     missing.length > 6 && h("li", { class: "org" }, `and ${missing.length - 6} more`));
 }

@@ -48,10 +48,8 @@ function score(cell, scale, { isBaseline = false, isBest = false, note = null } 
 function axis(scale) {
   const short = (value) => value.toFixed(1).replace("-", "−");
   return h("div", { class: "axis", "aria-hidden": "true" },
-    h("span", {}, short(scale.low)),
     h("svg", { height: 8 },
       h("line", { class: "ground", x1: "0%", x2: "100%", y1: 4, y2: 4 }),
       h("line", { class: "chance", x1: scale.at(scale.chance), x2: scale.at(scale.chance), y1: 0, y2: 8 })),
-    h("span", {}, short(scale.high)),
-  );
+    h("span", {}, short(scale.low)), h("span", {}, short(scale.high)));
 }

@@ -76,7 +76,7 @@ function aboutView() {
       "Equal means share a rank. Scores are compared at " + (DATA.rules.decimals === null ? "full precision" : `${DATA.rules.decimals} decimals, to which they are published`) + ".",
       "Intervals of means are recovered from those of the tasks as if tasks were independent. Ranks left open by overlapping intervals stand under the rank.",
       "Baselines go through the same steps and are ranked in place."),
-    h("p", {}, "The dataset card of PRIMO, which these boards follow, describes an older design: one skill score from 0 to 1, and ranking only for models that cover every dataset. Its README describes the present one, native metrics and coverage judged board by board, and that is what is done here."),
+    h("p", {}, "The dataset card of PRIMO, whose rules these boards take up, describes an older design: one skill score from 0 to 1, and ranking only for models that cover every dataset. Its README describes the present one, native metrics and coverage judged board by board, and that is what is done here."),
     h("h2", {}, "What is counted"),
     h("dl", {},
       Object.entries({ "Boards": DATA.boards.length, "Tasks": DATA.tasks.length, "Datasets": DATA.datasets.length,

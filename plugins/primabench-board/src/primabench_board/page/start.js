@@ -19,11 +19,26 @@ function render(moved) {
   main.dataset.tab = place.tab;
   const heading = main.querySelector("h1");
   document.title = heading && heading.textContent !== DATA.title ? `${heading.textContent} · ${DATA.title}` : DATA.title;
+  fit();
   if (moved) {
     window.scrollTo(0, 0);
     main.focus({ preventScroll: true });
     say(document.title);
   }
+}
+
+// A table that is too wide gets a box of its own to scroll in; on a narrow screen the chosen page comes into view.
+function fit() {
+  for (const box of document.querySelectorAll(".scroll")) {
+    box.classList.remove("wide");
+    const isWide = box.scrollWidth > box.clientWidth + 1;
+    box.classList.toggle("wide", isWide);
+    if (isWide) box.setAttribute("tabindex", "0"); // so that keys can scroll it
+    else box.removeAttribute("tabindex");
+  }
+  const current = document.querySelector("#tabs [aria-current]");
+  const strip = current.closest("nav");
+  strip.scrollLeft = current.offsetLeft - (strip.clientWidth - current.offsetWidth) / 2;
 }
 
 const SCHEMES = { auto: "Auto", light: "Light", dark: "Dark" };
@@ -59,5 +74,6 @@ function startScheme() {
 document.querySelector(".brand").setAttribute("data-inside", "");
 document.addEventListener("click", followInside);
 window.addEventListener("popstate", () => render(false));
+window.addEventListener("resize", fit);
 startScheme();
 render(false);

@@ -49,9 +49,9 @@ function sortable({ id, caption, columns, rows, search, noun, classOf }) {
   }
 
   function line(row) {
-    return h("tr", { role: "row", class: classOf ? classOf(row) : null }, columns.map((c, i) => i === columns.findIndex((x) => x.kind === "who")
+    return h("tr", { role: "row", class: classOf ? classOf(row) : null }, columns.map((c) => (c.kind === "who"
       ? h("th", { role: "rowheader", scope: "row", class: "who" }, c.cell(row))
-      : h("td", { role: "cell", class: c.kind, "data-title": c.title }, c.cell(row))));
+      : h("td", { role: "cell", class: c.kind, "data-title": c.kind === "mean" ? `${c.title}, ${c.sub}` : c.title }, c.cell(row)))));
   }
 
   fill();
