@@ -1,0 +1,1 @@
+"""Model-free embeddings, resolved by name when they run."""

@@ -1,0 +1,148 @@
+"""``tasks.yaml``: which data sets there are, and what is asked of each; checked when it is read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from attrs import frozen
+
+from primabench_core import PrimaBenchError
+from primabench_task_patient.submission.faults import some
+
+METRICS = {"auroc": 0.5, "auroc_ovr_macro": 0.5, "pearson": 0.0}
+"""Metrics of tasks, and the score of chance."""
+FILE = "tasks.yaml"
+
+
+class RegistryError(PrimaBenchError, ValueError):
+    """The tasks, or the truth behind them, are not sound: a fault of the curator, never of a submission."""
+
+
+@frozen
+class TaskEntry:
+    """One hidden task."""
+
+    id: str
+    dataset: str
+    category: str
+    area: str
+    metric: str
+    title: str = ""
+    minimum_n: int = 30
+    """Independent units below which a score is not resolvable."""
+    allow_unstratified: bool = False
+
+    @property
+    def chance(self) -> float:
+        """Score of a prediction without information."""
+        return METRICS[self.metric]
+
+    @property
+    def is_classes(self) -> bool:
+        """Whether truth is a class, not a number."""
+        return self.metric != "pearson"
+
+
+@frozen
+class Registry:
+    """What ``tasks.yaml`` says."""
+
+    name: str
+    synthetic: bool
+    datasets: Mapping[str, Mapping[str, Any]]
+    """Entries by id; at least ``id`` and ``modality``."""
+    tasks: Mapping[str, TaskEntry]
+    sha256: str
+    """Of the canonical JSON of the whole file."""
+
+
+def read_registry(path: str | Path) -> Registry:
+    """Read ``tasks.yaml``, or the one inside a folder.
+
+    Raises:
+        RegistryError: no such file, no YAML, entries that lack something, ids that occur twice, a metric that is not
+            known, a category with two metrics.
+    """
+    import yaml  # type: ignore[import-untyped]
+
+    path = Path(path)
+    path = path / FILE if path.is_dir() else path
+    try:
+        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise RegistryError(f"{path} cannot be read: {error.strerror}", remedy=f"name the folder of {FILE}") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise RegistryError(f"{path} is no YAML: {error}") from None
+    return registry_of(found, str(path))
+
+
+def registry_of(found: Any, path: str = FILE) -> Registry:
+    """The registry that a document describes; see :func:`read_registry`.
+
+    Args:
+        found: A mapping with ``datasets`` and ``tasks``.
+        path: For messages.
+    """
+    if not isinstance(found, dict):
+        raise RegistryError(f"{path}: expected a mapping with the lists 'datasets' and 'tasks'")
+    datasets = _by_id(found.get("datasets"), "datasets", path, needed=("modality",))
+    entries = _by_id(found.get("tasks"), "tasks", path, needed=("dataset", "category", "area", "metric"))
+    tasks = {name: _task(entry, path) for name, entry in entries.items()}
+    lost = sorted(name for name, task in tasks.items() if task.dataset not in datasets)
+    if lost:
+        raise RegistryError(f"{path}: tasks of data sets that are not listed: {some(lost)}")
+    metric_of: dict[str, str] = {}
+    for task in tasks.values():
+        if metric_of.setdefault(task.category, task.metric) != task.metric:
+            raise RegistryError(f"{path}: category {task.category!r} has two metrics; a column of a board has one")
+    text = json.dumps(found, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
+    return Registry(
+        name=str(found.get("name", "")),
+        synthetic=bool(found.get("synthetic", False)),
+        datasets=datasets,
+        tasks=tasks,
+        sha256=hashlib.sha256(text.encode()).hexdigest(),
+    )
+
+
+def _by_id(entries: Any, what: str, path: str, *, needed: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+    if not isinstance(entries, list) or not entries:
+        raise RegistryError(f"{path}: {what!r} must be a list with at least one entry")
+    found: dict[str, dict[str, Any]] = {}
+    for entry in entries:
+        if not isinstance(entry, dict) or not isinstance(entry.get("id"), str) or not _is_plain(entry["id"]):
+            raise RegistryError(f"{path}: every entry of {what!r} needs an 'id' of letters, digits, '_', '-' and '.'")
+        absent = [name for name in needed if not isinstance(entry.get(name), str) or not entry[name].strip()]
+        if absent:
+            raise RegistryError(f"{path}: {entry['id']}: needs {some(absent)} as text")
+        if entry["id"] in found:
+            raise RegistryError(f"{path}: {what}: the id {entry['id']!r} occurs twice")
+        found[entry["id"]] = entry
+    return dict(sorted(found.items()))
+
+
+def _is_plain(name: str) -> bool:
+    """Ids name folders: nothing in them leads elsewhere."""
+    return bool(name) and name.strip(".") != "" and all(c.isascii() and (c.isalnum() or c in "_-.") for c in name)
+
+
+def _task(entry: dict[str, Any], path: str) -> TaskEntry:
+    metric, least = entry["metric"], entry.get("minimum_n", 30)
+    if metric not in METRICS:
+        raise RegistryError(f"{path}: {entry['id']}: metric {metric!r}; known: {', '.join(METRICS)}")
+    if not isinstance(least, int) or isinstance(least, bool) or least < 1:
+        raise RegistryError(f"{path}: {entry['id']}: minimum_n is a whole number above 0, got {least!r}")
+    return TaskEntry(
+        id=entry["id"],
+        dataset=entry["dataset"],
+        category=entry["category"],
+        area=entry["area"],
+        metric=metric,
+        title=str(entry.get("title", "")),
+        minimum_n=least,
+        allow_unstratified=entry.get("allow_unstratified") is True,
+    )

@@ -1,0 +1,1 @@
+"""Made patients for offline trials: the same bytes on every machine."""
