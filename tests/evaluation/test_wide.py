@@ -7,9 +7,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from attrs import evolve
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from primabench_core.discovery.metrics import resolve_metric
 from primabench_core.errors import ContractError
 from primabench_core.evaluation.evaluation import Evaluation
 
@@ -206,3 +208,50 @@ def test_the_state_does_not_grow_with_the_width():
     state = wide_sums.WideSums(400)
     state.add(np.arange(n), x, x)
     assert state.tail_rows <= n
+
+
+def unanswered(metrics=METRICS):
+    """The metrics, over a truth that may lack answers."""
+    found = []
+    for text in metrics:
+        metric = resolve_metric(text)
+        sides = tuple(tuple(evolve(f, nullable=True) for f in options) for options in metric.spec.truth)
+        found.append(evolve(metric, spec=evolve(metric.spec, truth=sides)))
+    return found
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_without_an_answer_are_in_no_sum(dtype):
+    """A row with one missing answer is no row of the metric, on both ways, in any order, and is counted."""
+    x, y = sides(dtype=dtype)
+    y[[3, 20]] = np.nan
+    y[41, 7] = np.nan
+    gone = [3, 20, 41]
+    order = np.random.default_rng(1).permutation(60)
+    found = []
+    for rows in (False, True):
+        run = run_of(y, unanswered(), rows=rows)
+        for part in np.array_split(order, 4):
+            run.update(value=x[part], positions=part)
+        found.append(run.compute())
+    assert bits(found[0]) == bits(found[1])
+    assert found[0].scores_hash == found[1].scores_hash
+    kept = np.delete(np.arange(60), gone)
+    alone = run_of(y[kept])
+    alone.update(value=x[kept], positions=range(57))
+    for result, reference in zip(found[0].results, alone.compute().results, strict=True):
+        assert (result.value, dict(result.per_unit)) == (reference.value, dict(reference.per_unit))
+        assert result.n == reference.n
+        assert sum(result.n_excluded.values()) == 3
+
+
+def test_a_merge_keeps_rows_without_an_answer_out():
+    x, y = sides()
+    y[10] = np.nan
+    parts = []
+    for where in (np.arange(0, 30), np.arange(25, 60)):  # five rows twice
+        parts.append(run_of(y, unanswered(["mse", "pearson{per: feature}"])))
+        parts[-1].update(value=x[where], positions=where)
+    whole = run_of(y, unanswered(["mse", "pearson{per: feature}"]))
+    whole.update(value=x, positions=range(60))
+    assert bits(parts[0].merge(parts[1]).compute()) == bits(whole.compute())
