@@ -232,6 +232,11 @@ class OpenIntake(Intake):
 
     # -- travel ----------------------------------------------------------------------------------------------------
 
+    def _absorb(self, part: Intake) -> None:
+        if self.plans is None:
+            self.keeps_rows = part.keeps_rows
+        super()._absorb(part)
+
     def _merge_sums(self, part: Intake, placed: Any, together: Any) -> None:
         assert isinstance(part, OpenIntake)
         both = self.placed.shared(placed)

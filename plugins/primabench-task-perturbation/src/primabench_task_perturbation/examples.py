@@ -40,8 +40,8 @@ def profiles(*, seed: int, n: int) -> Example:
     names, true, predicted = _made(seed, n, 5, 0.5)
     found = _example(names, true, predicted)
     role = np.full(n, "cell", object)
-    for p in range(5):  # the first cells of each perturbation make room for facts about it
-        mine = np.flatnonzero(names == f"p{p}")[:3]
+    for p in range(5):  # the last cells of each perturbation make room for facts about it
+        mine = np.flatnonzero(names == f"p{p}")[-3:]
         order = np.argsort(-np.abs(true[mine].mean(axis=0) - true[names == CONTROL].mean(axis=0)))
         rank = np.zeros(len(GENES))
         rank[order[:4]] = np.arange(1, 5)
@@ -72,11 +72,11 @@ def differential_cells(*, seed: int, n: int) -> Example:
     """Three perturbations of which the cells are far from control in some genes."""
     names, true, predicted = _made(seed, n, 3, 0.4)
     place = np.arange(n) % 4
-    for p in range(1, 4):  # p genes are changed much, the others are those of control
-        rng, mine = np.random.default_rng([seed, p]), place == p
+    for p in range(1, 4):  # p + 2 genes are changed much, the others are those of control
+        rng, mine, k = np.random.default_rng([seed, p]), place == p, p + 2
         for side in (true, predicted):
-            side[mine, p:] = 5.0 + rng.normal(0.0, 0.4, (int(mine.sum()), len(GENES) - p))
-            side[mine, :p] = 9.0 + side[mine, :p] / 10
+            side[mine, k:] = 5.0 + rng.normal(0.0, 0.4, (int(mine.sum()), len(GENES) - k))
+            side[mine, :k] = 9.0 + side[mine, :k] / 10
     return _example(names, true, predicted)
 
 

@@ -1,0 +1,201 @@
+"""Many rows a unit: the same bits in any cut, order and merge, as sums and as rows, with repeats at ends of shards."""
+
+from __future__ import annotations
+
+import pickle
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import primabench_core as pb
+from primabench_core.errors import ContractError, CoverageError, UsageError
+from primabench_core.evaluation.evaluation import Evaluation
+
+pytest.importorskip("primabench_task_perturbation", reason="metrics over units are those of the perturbation plugin")
+
+MEANS = ["l2_pseudobulk", "mse_pseudobulk", "pearson_delta", "cosine_delta", "perturbation_discrimination_l1"]
+SAMPLED = [("energy_distance", {"max_cells": 5}), ("mmd_rbf", {"max_cells": 4, "sampling_seed": 3})]
+N = 60
+IDS = [f"cell é{i * 37 % N}" for i in range(N)]
+
+
+def sides(m=40, seed=0, dtype=np.float32):
+    rng = np.random.default_rng(seed)
+    names = np.array(["control", "A", "B", "A+B"], object)[rng.integers(0, 4, N)]
+    names[:4] = ["control", "A", "B", "A+B"]
+    level = {name: rng.normal(size=m) for name in ("control", "A", "B", "A+B")}
+    true = (np.stack([level[n] for n in names]) * 10 + rng.normal(size=(N, m)) + 1e4).astype(dtype)
+    return names, true, (true + rng.normal(size=true.shape)).astype(dtype)
+
+
+def run_of(names, true, metrics=(*MEANS, *SAMPLED), *, rows=False, **options):
+    run = Evaluation(metrics=list(metrics), truth={"ids": IDS, "value": true, "perturbation": names}, **options)
+    run._intake.keeps_rows = rows
+    return run
+
+
+def feed(run, names, x, where):
+    where = np.asarray(where, np.int64)
+    run.update(ids=[IDS[i] for i in where], value=x[where], perturbation=names[where])
+    return run
+
+
+def bits(result):
+    told = [(r.name, r.value, r.reason, r.n, dict(r.per_unit), dict(r.values)) for r in result.results]
+    return told, result.scores_hash, result.predictions_sha256
+
+
+@pytest.fixture(scope="module")
+def whole():
+    names, true, x = sides()
+    run = feed(run_of(names, true), names, x, range(N))
+    assert run._intake.kept == frozenset()
+    assert run.n_seen == 3
+    return names, true, x, bits(run.compute())
+
+
+def test_sums_and_samples_give_what_rows_give(whole):
+    names, true, x, expected = whole
+    run = feed(run_of(names, true, rows=True), names, x, range(N))
+    assert run._intake.kept == {"value"}
+    assert bits(run.compute()) == expected
+    assert bits(feed(run_of(names, true), names, x.astype(np.float64), range(N)).compute()) == expected
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.permutations(range(N)), st.lists(st.integers(0, N), max_size=4), st.booleans(), st.booleans())
+def test_any_cut_and_order(whole, order, cuts, travels, rows):
+    names, true, x, expected = whole
+    one, parts = run_of(names, true, rows=rows), []
+    for a, b in pairwise([0, *sorted(cuts), N]):
+        feed(one, names, x, order[a:b])
+        feed(one, names, x, order[a : min(b, a + 2)])  # repeats count once
+        part = feed(run_of(names, true, rows=rows), names, x, order[a:b])
+        parts.append(pickle.loads(pickle.dumps(part)) if travels and not rows else part)
+    assert bits(one.compute()) == expected
+    assert bits(parts[0].merge(*parts[1:]).compute()) == expected
+    assert bits(parts[-1].merge(*parts[-2::-1]).compute()) == expected
+
+
+def test_partitions_in_parallel(whole):
+    names, true, x, expected = whole
+    rng = np.random.default_rng(5)
+    parts = []
+    for rows in np.array_split(np.concatenate([rng.permutation(N), rng.integers(0, N, 9)]), 7):
+        parts.append({"ids": [IDS[i] for i in rows], "value": x[rows], "perturbation": names[rows]})
+    truth = {"ids": IDS, "value": true, "perturbation": names}
+    options = {"truth": truth, "metrics": [*MEANS, *SAMPLED], "ci": None, "progress": False}
+    found = pb.evaluate_many({"seven": parts, "one": {"ids": IDS, "value": x, "perturbation": names}}, **options)
+    assert [bits(result) for result in found.values()] == [expected, expected]
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4])
+def test_padding_of_a_sampler_counts_once(whole, ranks, monkeypatch):
+    from primabench_core.state import unit_sums
+
+    monkeypatch.setattr(unit_sums, "TAIL_ROWS", 2)
+    names, true, x, expected = whole
+    order = np.random.default_rng(ranks).permutation(N)
+    padded = np.append(order, order[: (-N - 1) % ranks + 1])
+    parts = []
+    for rank in range(ranks):
+        part = run_of(names, true)
+        for row in padded[rank::ranks]:
+            feed(part, names, x, [row])
+        parts.append(part)
+    if len(padded) % ranks:  # the padding of a real sampler comes last in each rank
+        padded = padded[: len(padded) // ranks * ranks]
+    assert bits(parts[0].merge(*parts[1:]).compute()) == expected
+
+
+def test_rows_that_two_states_have_added_are_an_error_with_a_remedy(whole, monkeypatch):
+    from primabench_core.state import unit_sums
+
+    monkeypatch.setattr(unit_sums, "TAIL_ROWS", 2)
+    names, true, x, _ = whole
+    left, right = run_of(names, true, MEANS), run_of(names, true, MEANS)
+    for i in range(0, N, 2):
+        feed(left, names, x, [i, i + 1])
+        feed(right, names, x, [N - 1 - i, N - 2 - i])
+    with pytest.raises(ContractError, match="two shards have added") as error:
+        left.merge(right)
+    assert error.value.violations[0].remedy
+
+
+def test_a_repeat_of_other_content_is_refused_and_leaves_no_trace(whole):
+    names, true, x, expected = whole
+    run = feed(run_of(names, true), names, x, range(N))
+    for spoilt, field in (({"value": x[3:4] + 1}, "value"), ({"perturbation": ["B"]}, "unit")):
+        row = {"value": x[3:4], "perturbation": names[3:4], **spoilt}
+        with pytest.raises(ContractError) as error:
+            run.update(ids=[IDS[3]], **row)
+        assert [v.field for v in error.value.violations] == [field]
+    assert bits(run.compute()) == expected
+    strict = feed(run_of(names, true, duplicates="refuse"), names, x, range(5))
+    with pytest.raises(ContractError, match="comes again"):
+        feed(strict, names, x, [4])
+
+
+def test_rows_without_ids_come_in_one_update_only(whole):
+    names, true, x, _ = whole
+    run = run_of(names, true, MEANS)
+    run.update(value=x, perturbation=names)
+    scores = run.compute().scores
+    with pytest.raises(ContractError, match="ids"):
+        run.update(value=x[:3], perturbation=names[:3])
+    with pytest.raises(ContractError, match="ids"):
+        feed(run, names, x, [1])
+    other = run_of(names, true, MEANS)
+    other.update(value=x, perturbation=names)
+    with pytest.raises(ContractError, match="ids"):
+        run.merge(other)
+    numbered = run_of(names, true, MEANS)
+    numbered.update(positions=np.arange(30, N), value=x[30:], perturbation=names[30:])
+    numbered.update(positions=range(30), value=x[:30], perturbation=names[:30])
+    assert numbered.compute().predictions_sha256 == run.compute().predictions_sha256
+    assert numbered.compute().scores == scores
+
+
+def test_coverage_counts_units(whole):
+    names, true, x, _ = whole
+    run = feed(run_of(names, true), names, x, np.flatnonzero(names == "A"))
+    assert run.coverage == pytest.approx(1 / 3)
+    with pytest.raises(CoverageError, match="perturbation") as error:
+        run.compute()
+    assert error.value.violations[0].ids == ("A+B", "B")
+    partial = feed(run_of(names, true, MEANS[:3], partial=True), names, x, np.flatnonzero(names != "B"))
+    result = partial.compute()
+    assert set(result["l2_pseudobulk"].per_unit) == {"A", "A+B"}
+    assert result["l2_pseudobulk"].coverage == pytest.approx(2 / 3)
+
+
+def test_control_rows_of_a_prediction_are_dropped_and_unknown_names_refused(whole):
+    names, true, x, _ = whole
+    result = feed(run_of(names, true, MEANS), names, x, range(N)).compute()
+    assert result["l2_pseudobulk"].n_excluded == {"outside": int((names == "control").sum())}
+    with pytest.raises(ContractError, match="A_B") as error:
+        run_of(names, true, MEANS).update(value=x[:1], perturbation=["A_B"], ids=["new"])
+    assert error.value.violations[0].field == "perturbation"
+    with pytest.raises(ContractError, match="perturbation"):
+        run_of(names, true, MEANS).update(value=x[:1], ids=["new"])
+
+
+def test_metrics_of_one_row_a_unit_do_not_mix_with_these(whole):
+    names, true, _, _ = whole
+    with pytest.raises(UsageError):
+        Evaluation(metrics=["l2_pseudobulk", "accuracy"], truth={"value": true, "perturbation": names})
+
+
+def test_memory_of_sums_does_not_grow_with_rows(whole):
+    names, true, x, _ = whole
+    run = run_of(names, true, MEANS, hash_predictions=False)
+    sizes = []
+    for batch in range(24):
+        rows = np.tile(x, (10, 1)) + batch
+        run.update(ids=[f"{batch}:{i}" for i in range(len(rows))], value=rows, perturbation=np.tile(names, 10))
+        held = run._intake.to_buffers()["sums"]["value"]
+        sizes.append(sum(a.nbytes for a in held["arrays"].values()))
+    assert max(sizes[12:]) <= 1.2 * max(sizes[:12])
