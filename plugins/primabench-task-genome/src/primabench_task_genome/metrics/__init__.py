@@ -1,0 +1,1 @@
+"""Metrics of variants, labelled sequences and tracks: loaded when they run."""

@@ -1,0 +1,71 @@
+"""Metrics of classified sequences over folds."""
+
+from __future__ import annotations
+
+import numpy as np
+from primabench_metrics.aggregate import mean_of_units
+from primabench_metrics.classification import mcc
+from primabench_metrics.ranking import label_column
+
+from primabench_core.spec import Outcome
+from primabench_core.state.counts import Counts
+from primabench_core.state.rows import Labels, Rows
+from primabench_core.statistics import aggregate_mean
+from primabench_task_genome.metrics.groups import groups_of
+
+
+def mcc_mean_over_folds(state: Rows, *, policy: str = "strict") -> Outcome:
+    """Matthews correlation in each fold, then the plain mean over folds (cross-validation as published).
+
+    It differs from the value over all rows together, which is not what tables of cross-validated models report.
+
+    Args:
+        state: ``label`` (n,) against ``label`` (n,) and ``fold`` (n,).
+        policy: What an undefined fold does to the mean.
+
+    Returns:
+        Value in [-1, 1] with each fold in ``per_unit``; ``values``: ``standard_deviation`` over folds (n - 1 below the
+        line, None below two), ``n_folds``; ``not_applicable`` without folds.
+    """
+    if not state.n:
+        return Outcome.undefined("too_few_items", "there are no rows", n=0)
+    if "fold" not in state.truth:
+        return Outcome.undefined("not_applicable", "the truth has no folds")
+    truth, called = label_column(state), state.prediction["label"]
+    assert isinstance(called, Labels)
+    units: dict[str, float | Outcome] = {}
+    for name, rows in groups_of(state, "fold"):
+        units[name] = mcc(Counts.of(truth.codes[rows], called.codes[rows], truth.classes, called.classes))
+    found = mean_of_units(units, policy, n=state.n)
+    defined = [v for v in found.per_unit.values() if v is not None]
+    deviation = float(np.std(np.sort(defined), ddof=1)) if len(defined) > 1 else None
+    more = {
+        "n": found.n,
+        "per_unit": found.per_unit,
+        "n_undefined": found.n_undefined,
+        "mean_over_defined": found.mean_over_defined,
+        "coverage": found.coverage,
+        "values": {**found.values, "standard_deviation": deviation, "n_folds": len(units)},
+    }
+    if found.value is None:
+        return Outcome.undefined(found.reason, found.detail, **more)
+    return Outcome(found.value, flags=found.flags, **more)
+
+
+def fold_summary(values: list[float | None]) -> dict[str, float | int | None]:
+    """Mean and sample standard deviation of the scores of models that were trained on the folds of a training split.
+
+    Args:
+        values: The score of each model on the test split, as ``result.scores`` gives it.
+
+    Returns:
+        ``mean`` (None if one is undefined), ``standard_deviation`` (None below two), ``n_folds``.
+
+    Example:
+        >>> fold_summary([0.5, 0.7])["mean"]
+        0.6
+    """
+    mean = aggregate_mean(value=values, policy="strict").value
+    enough = len(values) > 1 and mean is not None
+    deviation = float(np.std([v for v in values if v is not None], ddof=1)) if enough else None
+    return {"mean": mean, "standard_deviation": deviation, "n_folds": len(values)}
