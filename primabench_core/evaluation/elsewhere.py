@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from primabench_core.contract.arrays import as_ids
 from primabench_core.contract.violations import Violation
@@ -58,10 +59,10 @@ def queue(
     if (n if keep is None else len(keep)) != len(first):
         return False
     for name, order in orders.items():
-        tensors[name] = tensors[name][:, order]
+        tensors[name] = tensors[name].index_select(1, _sent(order, first.device))
     if keep is not None:
-        rows = np.flatnonzero(keep)
-        tensors = {name: t[rows] for name, t in tensors.items()}
+        rows = _sent(np.flatnonzero(keep), first.device)
+        tensors = {name: t.index_select(0, rows) for name, t in tensors.items()}
         texts = as_ids(ids)
         intake.outside.update(texts[i] for i in np.flatnonzero(~keep))
     hashed = intake.wide.fields if intake.wide is not None and intake.wide.hashed else ()
@@ -71,6 +72,13 @@ def queue(
     if intake.pending.is_full:
         settle(intake)
     return True
+
+
+def _sent(numbers: NDArray[np.int64], device: Any) -> Any:
+    """Numbers on a device, without waiting for it."""
+    import torch
+
+    return torch.from_numpy(numbers).to(device, non_blocking=True)
 
 
 def settle(intake: Intake) -> None:

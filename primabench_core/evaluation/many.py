@@ -47,6 +47,7 @@ def evaluate_many(
     seed: int = 0,
     labels: Mapping[str, str] | None = None,
     hash_predictions: bool = True,
+    device: str | None = None,
     truth: Any = None,
     mapping: Mapping[str, str] | None = None,
     partition_rows: int | None = None,
@@ -75,6 +76,7 @@ def evaluate_many(
         seed: Seed of intervals.
         labels: Free pairs of text kept in every result; ``model_name`` defaults to the name of the predictions.
         hash_predictions: Fingerprint the predictions.
+        device: Where each worker reduces predictions, such as ``"cuda"``; by default on its CPU.
         truth: A truth of your own in place of a task, or the path of one that each worker can open; then ``metrics``
             must be named.
         mapping: Column of the files by field.
@@ -104,6 +106,7 @@ def evaluate_many(
         "duplicates": duplicates,
         "partial": bool(partial),
         "hash_predictions": bool(hash_predictions),
+        "device": device,  # checked where it is: this process may have no such device
     }
     check_options(None, seed, labels)
     if client is None and resources:

@@ -61,11 +61,14 @@ class Pending:
             columns: From :func:`fitting`.
             hashed: Fields that the host has to read row by row: their copies start now and run beside the device.
         """
-        own = {name: tensor.clone() for name, tensor in columns.items()}
+        size = sum(t.numel() * t.element_size() for t in columns.values())
+        own = dict(columns)
+        if size <= LIMIT:  # a larger one is reduced before this update returns
+            own = {name: tensor.clone() for name, tensor in columns.items()}
         home = {name: _on_the_way(own[name]) for name in hashed}
         where = where.clone() if hasattr(where, "is_cpu") else where.copy() if isinstance(where, np.ndarray) else where
         self.batches.append(Batch(where, n, own, home))
-        self.bytes += sum(t.numel() * t.element_size() for t in own.values())
+        self.bytes += size
 
     @property
     def is_full(self) -> bool:
@@ -112,13 +115,13 @@ def _as_tensor(value: Any, device: Any) -> Any:
             return None
         import torch
 
-        return torch.from_numpy(value if value.flags.writeable else value.copy()).to(device)
+        return torch.from_numpy(value if value.flags.writeable else value.copy()).to(device, non_blocking=True)
     if not hasattr(value, "is_cpu") or getattr(value, "is_nested", False) or getattr(value, "is_meta", False):
         return None
     if str(value.layout) != "torch.strided" or value.is_conj() or value.is_neg():
         return None
     value = value.detach()
-    return value if device is None else value.to(device)
+    return value if device is None else value.to(device, non_blocking=True)
 
 
 def clean(checker: FieldChecker, rows: Any) -> bool:

@@ -24,7 +24,7 @@ _ROWS = 1 << _ROW_BITS
 """Rows of a block on the longer way; its sums of integers below 2^50 stay in 64 bits."""
 _ELEMENTS = 1 << 21
 """Numbers of a block on the CPU, so that buffers stay below 64 MiB."""
-_DEVICE_ELEMENTS = 1 << 24
+_DEVICE_ELEMENTS = 1 << 23
 """Numbers of a block elsewhere, where starting an operation costs more than its buffers."""
 _CELLS = 1 << 23
 """Sums of groups and columns that are kept on a device at once."""
@@ -154,6 +154,7 @@ class Windows:
 
         self.bits = min(_WHOLE_BITS, 62 - rows.bit_length())
         self.shifts = [self.bits - exponent + step * self.bits for step in range(depth)]
+        self._powers = [(powers(shift), powers(-shift)) for shift in self.shifts]
         m, device = len(exponent), exponent.device
         self.held = torch.zeros((depth, groups, m) if groups else (depth, m), dtype=torch.int64, device=device)
         self.left = torch.zeros((), dtype=torch.bool, device=device)
@@ -163,14 +164,14 @@ class Windows:
         """Add (k, m) float64 numbers, with the group of each row where there are groups."""
         import torch
 
-        for step, shift in enumerate(self.shifts):
-            whole = _scaled(rest, shift).trunc()  # rounding up could leave the range of float64
+        for step, (up, down) in enumerate(self._powers):
+            whole = (rest * up[0] * up[1]).trunc()  # rounding up could leave the range of float64
             units = whole.to(torch.int64)
             if codes is None:
                 self.held[step] += units.sum(0)
             else:
                 self.held[step].index_add_(0, codes, units)
-            rest = rest - _scaled(whole, -shift)
+            rest = rest - whole * down[0] * down[1]
         self.left |= ~(rest == 0).all()  # NaN is not 0 either
 
     def close(self, sums: ColumnSums) -> bool:
@@ -251,15 +252,19 @@ def _codes_on(codes: Any, device: Any) -> Any:
     return torch.as_tensor(codes).to(device, torch.int64)
 
 
-def _scaled(x: Any, shift: Any) -> Any:
-    """x·2^shift in steps that each stay in range."""
+def powers(shift: Any) -> tuple[Any, Any]:
+    """Two float64 powers of two whose product is 2^shift; each stays in range, where the product may not."""
     import torch
 
     shift = shift.to(torch.int64)
     half = torch.div(shift, 2, rounding_mode="floor")
-    for step in (half, shift - half):
-        x = x * ((step + 1023) << 52).view(torch.float64)  # a power of two by its bits: no library rounds it
-    return x
+    return tuple(((step + 1023) << 52).view(torch.float64) for step in (half, shift - half))  # type: ignore[return-value]
+
+
+def _scaled(x: Any, shift: Any) -> Any:
+    """x·2^shift; by the bits of powers of two, so that no library rounds it."""
+    first, second = powers(shift)
+    return x * first * second
 
 
 def _unsafe(x: Any) -> Any:

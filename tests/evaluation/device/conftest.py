@@ -104,7 +104,8 @@ def _marked(value: Any) -> Any:
 
 
 @pytest.fixture
-def gpu():
-    """The pretended device."""
+def gpu(monkeypatch):
+    """The pretended device; it has no pinned memory, whatever else this machine has."""
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with Pretend() as there:
         yield there
