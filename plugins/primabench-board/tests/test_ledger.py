@@ -1,0 +1,335 @@
+"""The ledger on SQLite and on PostgreSQL: it only grows, names are locked, nothing is lost."""
+
+from __future__ import annotations
+
+import datetime
+import subprocess
+import sys
+
+import pytest
+from primabench_board import database, tables
+from primabench_board.ledger import Ledger, PartialReplacementError
+from primabench_board.standings import compute
+from sqlalchemy import text
+
+from primabench_core.errors import MissingPluginError, StoreError, UsageError
+
+from .conftest import ALL, REGISTRY, document
+
+NOW = datetime.datetime(2026, 11, 29, 20, 0, tzinfo=datetime.UTC)
+
+
+def names_of(ledger):
+    return [entry.name for entry in ledger.entries()]
+
+
+def test_what_is_added_is_read_again(ledger, registry, make):
+    done = ledger.add(make("One", ALL | {"t5": "dataset_not_covered"}, organisation="Lab"), registry, now=NOW)
+    assert (done.number, done.name, done.lost) == (1, "One", ())
+    assert "bulk-rna" in done.ranked_on
+    assert "proteomics" not in done.ranked_on
+    (entry,) = ledger.entries()
+    assert [(r.task, r.status, r.value) for r in entry.rows] == [
+        ("t1", "scored", 0.8), ("t2", "scored", 0.4), ("t3", "scored", 0.7), ("t4", "scored", 0.3),
+        ("t5", "skipped", None),
+    ]  # fmt: skip
+    assert entry.organisation == "Lab"
+    assert entry.rows[0].record["per_fold"] == {"0": 0.5, "1": None}
+    assert "ann" not in repr(entry)
+    assert "owner" not in entry.facts
+
+
+@pytest.mark.parametrize("value", [0.1 + 0.2, 1 / 3, 5e-324, 0.0, 1.0])
+def test_numbers_keep_their_bits(ledger, registry, make, value):
+    ledger.add(make("One", {"t1": value}), registry)
+    assert ledger.entries()[0].rows[0].value.hex() == value.hex()
+
+
+def test_it_only_grows(address, registry, make):
+    with Ledger(address) as ledger:
+        ledger.add(make("One"), registry)
+        ledger.add(make("One", ALL | {"t1": 0.9}), registry)
+        assert [e.number for e in ledger.entries()] == [1, 2]  # history stays
+    engine = database.engine_of(address)
+    for table in tables.APPEND_ONLY:
+        column = "id" if table != "scores" else "submission_id"
+        for deed in (f"DELETE FROM {table}", f"UPDATE {table} SET {column} = {column} + 7"):
+            with pytest.raises(StoreError, match="only grows"), database.transaction(engine, writes=True) as c:
+                c.execute(text(deed))
+    engine.dispose()
+
+
+def test_the_long_table_is_a_view(address, registry, make):
+    with Ledger(address) as ledger:
+        ledger.add(make("One", {"t1": 0.8, "t2": "not_finite"}), registry)
+    engine = database.engine_of(address)
+    with database.transaction(engine, writes=False) as c:
+        rows = c.execute(text("SELECT task_id, model_name, score, is_baseline, owner, submitted_at FROM results"))
+        assert [tuple(row) for row in rows] == [("t1", "One", 0.8, False, "ann", "2026-11-29T19:30:00Z")]
+    engine.dispose()
+
+
+def test_a_name_belongs_to_whoever_used_it_first(ledger, registry, make):
+    ledger.add(make("My Model"), registry)
+    for spelled in ("my model", "MY  MODEL ", "Ｍｙ Model", "My\u00a0Model"):
+        with pytest.raises(UsageError, match="belongs to another account") as caught:
+            ledger.add(make(spelled, owner="bob"), registry)
+        assert "ann" not in str(caught.value)
+    ledger.add(make("MY MODEL", ALL | {"t1": 0.9}), registry)
+    assert names_of(ledger) == ["My Model", "My Model"]  # as it was first spelled
+
+
+@pytest.mark.parametrize("pair", [("scGPT", "ѕсGРТ"), ("modern", "modem"), ("GPT-1", "GPT-l"), ("gpt-1", "GPT-I")])
+@pytest.mark.parametrize("owner", ["ann", "bob"])
+def test_names_that_look_alike_are_refused(ledger, registry, make, pair, owner):
+    ledger.add(make(pair[0]), registry)
+    with pytest.raises(UsageError, match="looks like"):
+        ledger.add(make(pair[1], owner=owner), registry)
+    assert names_of(ledger) == [pair[0]]
+
+
+def test_a_refused_submission_claims_no_name(ledger, registry, make):
+    with pytest.raises(UsageError, match="no such task"):
+        ledger.add(make("One"), attrs_without(registry, "t1"))
+    with pytest.raises(UsageError, match="names no owner"):
+        ledger.add(make("One", owner=None), registry)
+    ledger.add(make("One", owner="bob"), registry)
+
+
+def attrs_without(registry, task):
+    import attrs
+
+    return attrs.evolve(registry, tasks={k: t for k, t in registry.tasks.items() if k != task})
+
+
+def test_whose_submission_it_is(ledger, registry, make):
+    ledger.add(make("One", owner=None), registry, owner="cy")
+    with pytest.raises(UsageError, match="another owner") as caught:
+        ledger.add(make("Two", owner="secret"), registry, owner="cy")
+    assert "secret" not in str(caught.value)
+
+
+def test_a_partial_submission_is_warned_about(ledger, registry, make):
+    ledger.add(make("One"), registry)
+    part = make("One", ALL | {"t3": "sample_missing"})
+    with pytest.raises(PartialReplacementError, match="accept-partial") as caught:
+        ledger.add(part, registry)
+    assert caught.value.boards == ("bulk-rna", "rheumatology-bulk-rna", "endotype-bulk-rna")
+    assert len(ledger.entries()) == 1
+    done = ledger.add(part, registry, accept_partial=True)
+    assert done.lost == caught.value.boards
+    assert "dermatology-bulk-rna" in done.ranked_on
+    assert len(ledger.entries()) == 2
+    ledger.add(make("One", ALL | {"t1": 0.1}), registry)  # complete again: nothing to warn about
+    # skipped where it was skipped before costs nothing
+    ledger.add(make("Two", {"t1": 0.5, "t2": "not_finite"}), registry)
+    ledger.add(make("Two", {"t1": 0.6, "t2": "not_finite"}), registry)
+
+
+def test_the_same_result_is_added_once_in_a_row(ledger, registry, make):
+    ledger.add(make("One"), registry)
+    with pytest.raises(UsageError, match="as submission 1"):
+        ledger.add(make("One"), registry)
+    ledger.add(make("One", ALL | {"t1": 0.9}), registry)
+    ledger.add(make("One"), registry)  # back to the first
+    assert len(ledger.entries()) == 3
+
+
+def test_other_labels_and_other_probes_are_refused(ledger, registry, make):
+    import attrs
+
+    ledger.add(make("One"), registry)
+    other = make("Two")
+    hashes = attrs.evolve(other.scores[0].hashes, labels_sha256="9" * 64)
+    scores = (attrs.evolve(other.scores[0], hashes=hashes), *other.scores[1:])
+    changed = attrs.evolve(other, scores=scores)
+    with pytest.raises(UsageError, match=r"t1: .* version of the labels"):
+        ledger.add(changed, registry)
+    probe = attrs.evolve(other.scores[1].probe, sha256="9" * 64)
+    scores = (other.scores[0], attrs.evolve(other.scores[1], probe=probe), *other.scores[2:])
+    with pytest.raises(UsageError, match=r"t2: .* version of the probe"):
+        ledger.add(attrs.evolve(other, scores=scores), registry)
+    pinned = attrs.evolve(registry.tasks["t1"], labels_sha256="9" * 64)
+    newer = attrs.evolve(registry, tasks={**registry.tasks, "t1": pinned})
+    ledger.add(changed, newer)  # the registry says which labels count
+    with pytest.raises(UsageError, match="other labels than the registry pins"):
+        ledger.add(make("Three"), newer)
+    lines = {newer_name(line, ledger): line.status for line in compute(newer, ledger.entries()).tasks["t1"]}
+    assert lines == {"One": "outdated", "Two": "scored"}
+
+
+def newer_name(line, ledger):
+    return sorted(names_of(ledger))[line.entry]
+
+
+def test_the_daily_cap_is_of_an_owner_and_a_day(ledger, registry, make):
+    import attrs
+
+    capped = attrs.evolve(registry, rules=attrs.evolve(registry.rules, daily_cap=2))
+    for number in (1, 2):
+        ledger.add(make(f"Model {number}"), capped, now=NOW)
+    with pytest.raises(UsageError, match="daily cap of 2"):
+        ledger.add(make("Model 3"), capped, now=NOW + datetime.timedelta(hours=3))
+    ledger.add(make("Model B", owner="bob"), capped, now=NOW)
+    ledger.add(make("Model 3"), capped, now=NOW + datetime.timedelta(hours=4))
+
+
+ADD = """
+import json, sys
+sys.path.insert(0, sys.argv[4])
+from conftest import REGISTRY, submission
+from primabench_board.ledger import Ledger
+from primabench_board.registry import parse_registry
+registry = parse_registry(REGISTRY)
+with Ledger(sys.argv[1]) as ledger:
+    for i in range(int(sys.argv[3])):
+        ledger.add(submission(registry, f"model {sys.argv[2]} {i}", {"t1": 0.5 + i / 1000}), registry)
+        other = 0.1 if sys.argv[2] == "x" else 0.2
+        ledger.add(submission(registry, "shared", {"t1": 0.5 + i / 1000, "t2": other}), registry)
+"""
+
+
+def test_two_processes_lose_nothing(address, request):
+    folder, each = str(request.path.parent), 20
+    running = [
+        subprocess.Popen([sys.executable, "-c", ADD, address, mark, str(each), folder], stderr=subprocess.PIPE)
+        for mark in "xy"
+    ]  # neither finds a ledger: both try to make it
+    for one in running:
+        error = one.communicate(timeout=120)[1].decode()
+        assert one.returncode == 0, error
+    with Ledger(address, create=False) as ledger:
+        entries = ledger.entries()
+    assert [e.number for e in entries] == list(range(1, 4 * each + 1))
+    expected = [f"model {mark} {i}" for mark in "xy" for i in range(each)] + ["shared"] * 2 * each
+    assert sorted(e.name for e in entries) == sorted(expected)
+    assert all(len(e.rows) == (2 if e.name == "shared" else 1) for e in entries)
+
+
+TAKE = """
+import sys
+sys.path.insert(0, sys.argv[3])
+from conftest import REGISTRY, submission
+from primabench_board.ledger import Ledger
+from primabench_board.registry import parse_registry
+from primabench_core.errors import UsageError
+registry = parse_registry(REGISTRY)
+won = 0
+with Ledger(sys.argv[1]) as ledger:
+    for i in range(20):
+        try:
+            ledger.add(submission(registry, f"name {i}", {"t1": 0.5}, owner=sys.argv[2]), registry)
+            won += 1
+        except UsageError as error:
+            assert "another account" in str(error)
+print(won)
+"""
+
+
+def test_a_name_is_won_by_one_of_two_processes(address, request):
+    folder = str(request.path.parent)
+    running = [
+        subprocess.Popen([sys.executable, "-c", TAKE, address, who, folder], stdout=subprocess.PIPE)
+        for who in ("ann", "bob")
+    ]
+    won = [int(one.communicate(timeout=120)[0]) for one in running]
+    assert [one.returncode for one in running] == [0, 0]
+    assert sum(won) == 20
+
+
+def test_tables_are_what_migrations_make(address):
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+    from alembic.script import ScriptDirectory
+
+    with Ledger(address):
+        pass
+    engine = database.engine_of(address)
+    with database.transaction(engine, writes=False) as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, tables.metadata) == []
+        assert context.get_current_revision() == tables.REVISION
+    engine.dispose()
+    scripts = ScriptDirectory(str(database.__file__).replace("database.py", "migrations"))
+    assert scripts.get_heads() == [tables.REVISION]
+
+
+def test_a_ledger_of_a_newer_version_is_refused(address, registry, make):
+    with Ledger(address) as ledger:
+        ledger.add(make("One"), registry)
+    engine = database.engine_of(address)
+    with database.transaction(engine, writes=True) as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    engine.dispose()
+    with pytest.raises(StoreError, match="newer version"):
+        Ledger(address)
+
+
+def test_addresses(tmp_path, monkeypatch):
+    with pytest.raises(UsageError, match="no ledger"):
+        Ledger(str(tmp_path / "none.sqlite"), create=False)
+    assert not (tmp_path / "none.sqlite").exists()
+    with pytest.raises(UsageError, match="SQLite or PostgreSQL"):
+        Ledger("mysql://host/db")
+    with pytest.raises(UsageError, match="no URL"):
+        Ledger("://nonsense")
+    with pytest.raises(StoreError, match="cannot be used"):
+        Ledger(str(tmp_path / "no" / "folder.sqlite"))
+    (tmp_path / "text.sqlite").write_text("this is no database, but it is long enough to be looked at" * 20)
+    with pytest.raises(StoreError, match="not a database"):
+        Ledger(str(tmp_path / "text.sqlite"))
+    monkeypatch.setitem(sys.modules, "psycopg", None)
+    with pytest.raises(MissingPluginError, match=r"primabench-board\[postgresql\]"):
+        Ledger("postgresql://nobody@127.0.0.1:1/none")
+
+
+def test_a_password_is_never_shown(postgres):
+    port = postgres.rsplit(":", 1)[1].split("/")[0]
+    address = f"postgresql://tester:hunter2@127.0.0.1:{port}/nowhere"
+    with pytest.raises(StoreError) as caught:
+        Ledger(address)
+    assert "hunter2" not in str(caught.value)
+    with Ledger(postgres.replace("tester@", "tester:hunter2@")) as ledger:
+        assert "hunter2" not in repr(ledger)
+
+
+def test_contacts_are_apart(address, registry, make):
+    with Ledger(address) as ledger:
+        ledger.add(make("One"), registry)
+        ledger.set_contact("ann", "ann@example.org")
+        ledger.set_contact("ann", "ann@example.com", "prefers mail")
+    engine = database.engine_of(address)
+    with database.transaction(engine, writes=True) as connection:
+        assert connection.execute(text("SELECT contact FROM contacts")).scalar_one() == "ann@example.com"
+        connection.execute(text("DELETE FROM contacts"))  # may be erased, unlike results
+    engine.dispose()
+
+
+def test_results_that_do_not_fit_are_refused_with_all_faults(ledger, registry):
+    import json
+
+    from primabench_board.registry import parse_registry
+    from primabench_board.result_file import parse_result
+
+    made = document(registry, "One", ALL, organisation="\u202eevil", family="x" * 200)
+    made["synthetic"] = True
+    made["scores"][0]["dataset"] = "d002"
+    made["scores"][1]["metric"] = "auroc"
+    made["scores"][2]["probe"]["id"] = "other-probe/1"
+    made["scores"][3]["task"] = "t9"
+    with pytest.raises(UsageError) as caught:
+        ledger.add(parse_result(json.dumps(made)), registry)
+    for words in (
+        "synthetic",
+        "t1: the dataset",
+        "t2: the metric",
+        "t3: the probe",
+        "t9: no such",
+        "organisation",
+        "200",
+    ):
+        assert words in str(caught.value)
+    made_up = parse_registry(REGISTRY.replace("name: immune", "name: immune\nsynthetic: true", 1))
+    with pytest.raises(UsageError, match="the result is not"):
+        ledger.add(parse_result(json.dumps(document(registry, "One", ALL))), made_up)
+    ledger.add(parse_result(json.dumps(document(made_up, "One", ALL))), made_up)
