@@ -44,11 +44,15 @@ class Evaluation:
     An update checks its batch, puts every row at its place and keeps nothing of the caller's arrays; a batch that
     breaks the contract raises in its own update and leaves no trace. Only :meth:`compute` runs metrics.
 
+    Tensors on a GPU stay there, and no update waits for it: of such a batch shapes, types and text ids are checked at
+    once, and its numbers by what reads the state next (:meth:`compute`, :meth:`merge`, :attr:`n_seen`, a pickle).
+
     Args:
         task: Name of a registered task. Its solution is opened inside and never given out.
         dataset: ``publication/slug@version``; by default the task's own.
         metrics: Names, or (name, parameters) pairs; by default the task's panel.
-        device: Where scores are reduced; only ``"cpu"`` (the default).
+        device: Where numbers are reduced: ``"cuda"`` brings them there, ``"cpu"`` to the host; by default where they
+            are. It changes no bit of an exact score. Text stays on the host.
         seed: Seed of intervals; recorded.
         duplicates: A row that comes again: ``"drop_identical"`` counts equal content once and refuses other content,
             ``"refuse"`` refuses both.

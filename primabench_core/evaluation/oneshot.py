@@ -43,7 +43,7 @@ def score(
         ci: Level of an interval, such as 0.95; None makes none.
         seed: Seed of the interval.
         partial: Allow rows without a prediction; see ``coverage``.
-        device: Only ``"cpu"``.
+        device: Where numbers are reduced, such as ``"cuda"``; by default where they are.
         **params: Parameters of the metric.
 
     Returns:
@@ -105,7 +105,7 @@ def stream(
         duplicates: See :class:`~primabench_core.evaluation.evaluation.Evaluation`, as all that follow.
         seed: Seed of intervals.
         partial: Allow rows without a prediction.
-        device: Only ``"cpu"``.
+        device: Where numbers are reduced, such as ``"cuda"``; by default where they are.
         labels: Free pairs of text kept in the result; numbers are kept as their text.
         hash_predictions: Fingerprint the predictions.
         process_group: A ``torch.distributed`` group (``"world"``: the default one) whose ranks are scored as one.
@@ -160,7 +160,7 @@ def evaluate(
         partial: Allow units without a prediction; the coverage stands beside each score.
         seed: Seed of intervals.
         labels: Free pairs of text kept in the result; numbers are kept as their text.
-        device: Only ``"cpu"``.
+        device: Where numbers are reduced, such as ``"cuda"``; by default where they are.
         hash_predictions: Fingerprint the predictions.
         store: Store to read the dataset from; by default ``PRIMABENCH_STORE``.
 

@@ -449,8 +449,8 @@ def main() -> int:
         "panels": lambda: panels(place),
         "metrics": lambda: every_metric(place),
         "rank": lambda: one_rank(place),
-        "tests": lambda: cuda_tests(place),
         "timings": lambda: timings(place, options.repeats),
+        "tests": lambda: cuda_tests(place),
         "dask": lambda: dask_worker(place),
     }
     for name, part in parts.items():
