@@ -169,7 +169,10 @@ def read_manifest(kind: type[M], path: Path, *, private: bool = False) -> M:
             data = path.read_bytes()
     except OSError as error:
         if isinstance(error.__cause__, FileNotFoundError) or not path.exists():
-            raise MissingDataError(f"no manifest at {place}", remedy="primabench list datasets") from None
+            again = (
+                "primabench verify --dataset NAME names what is missing; then remove that version and build it again"
+            )
+            raise MissingDataError(f"no manifest at {place}", remedy=again) from None
         raise
     return parse_manifest(kind, data, place, folder=path.parent, private=private)
 

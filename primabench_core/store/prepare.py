@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from hashlib import sha256
 from importlib import resources
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from attrs import field, frozen
 
 from primabench_core.contract.evaldata import EvalData
-from primabench_core.contract.ragged import Ragged
 from primabench_core.errors import CorruptDataError, MissingDataError, PluginError, PrimaBenchError, UnknownNameError
 from primabench_core.spec.dataset import DatasetKey, PreparerSpec
 from primabench_core.spec.task import TaskSpec
 from primabench_core.store.artifact import SOLUTION_VIEW, Artifact
-from primabench_core.store.columns import as_text
-from primabench_core.store.faults import named, plugin_code
+from primabench_core.store.faults import PRIVATE, named, plugin_code
 from primabench_core.store.location import MANIFEST, Store, inside, parse_key, prepared_name
 from primabench_core.store.lock import exclusive
 from primabench_core.store.manifest import (
@@ -31,43 +25,15 @@ from primabench_core.store.manifest import (
     read_manifest,
     write_manifest,
 )
+from primabench_core.store.splits import Splits, check_splits, told_names
 from primabench_core.store.staging import publish, staging
 from primabench_core.store.writing import Layout, Progress, make_private, private_root, write_entry
 from primabench_core.store.zarr_io import open_lazy
 
+__all__ = ["DatasetReader", "Splits", "find_preparer", "prepare", "prepare_all", "read_id_list", "require_built"]
+
 TOLD = "told"
 """Attribute of stored answers: names in them that a public split holds too."""
-
-
-@frozen(kw_only=True, repr=False)
-class Splits:
-    """What a preparer returns.
-
-    Rows of ``test`` and ``solution`` are the same units, matched by id; the order of the solution is the canonical
-    order of everything that is scored. ``test`` holds no answer: a field of it that the task predicts must be absent
-    or missing in every row.
-
-    Example:
-        A preparer that splits by a frozen id list::
-
-            def prepare(data: DatasetReader) -> Splits:
-                rows = data.id_list()
-                labelled, censored = data.artifact("labelled"), data.artifact("censored")
-                return Splits(
-                    train=labelled.select(rows["train"]),
-                    test=censored.select(rows["test"]),
-                    solution=data.artifact("solution").select(rows["test"]),
-                )
-    """
-
-    train: EvalData | None
-    """Rows with answers, to learn from; None for an unsupervised or a test-only task."""
-    test: EvalData
-    """Rows without answers, to predict."""
-    solution: EvalData
-    """Answers of the test rows: the solution fields of the task's contract."""
-    columns: Mapping[str, str] = field(factory=dict)
-    """Coordinate that names the columns of a two-dimensional field, as in :class:`Artifact`."""
 
 
 class DatasetReader:
@@ -158,8 +124,24 @@ def read_id_list(spec: PreparerSpec, owner: str) -> dict[str, tuple[str, ...]]:
     return {split: tuple(ids) for split, ids in found.items()}
 
 
-def prepare(task: str, key: str, store: str | Path | None = None, *, layout: Layout | None = None) -> PreparedManifest:
+def prepare(
+    task: str,
+    key: str,
+    store: str | Path | None = None,
+    *,
+    layout: Layout | None = None,
+    answers: bool = False,
+) -> PreparedManifest:
     """Make the splits of a task from a built dataset, unless they are there; see the module.
+
+    A half whose manifest is gone counts as not there, and is made again: it is derived, so nothing is lost.
+
+    Args:
+        task: Name of the task.
+        key: ``publication/slug@version``.
+        store: The store.
+        layout: Chunks, shards, threads.
+        answers: The answers have to be there too, and not only what anyone may read.
 
     Raises:
         UnknownNameError: no preparer joins this task and this dataset.
@@ -176,10 +158,16 @@ def prepare(task: str, key: str, store: str | Path | None = None, *, layout: Lay
     folder = place.prepared(spec.dataset, spec.task, spec.version)
     require_built(place, spec.dataset)
     require_pinned(place, spec.dataset, read_manifest(Manifest, place.manifest(spec.dataset)))
-    if (folder / MANIFEST).is_file():
+    sealed = place.private(spec.dataset) / folder.name / MANIFEST
+
+    def is_there() -> bool:
+        with named("read", PRIVATE, private=True):
+            return (folder / MANIFEST).is_file() and (not answers or sealed.is_file())
+
+    if is_there():
         return read_manifest(PreparedManifest, folder / MANIFEST)
     with exclusive(place.lock(spec.dataset)):
-        if (folder / MANIFEST).is_file():  # another process was faster
+        if is_there():  # another process was faster
             return read_manifest(PreparedManifest, folder / MANIFEST)
         reader = DatasetReader(place, spec, owner)
         function: Callable[[DatasetReader], Splits] = registry.resolve(spec.prepare, owner=owner)
@@ -187,8 +175,10 @@ def prepare(task: str, key: str, store: str | Path | None = None, *, layout: Lay
         with plugin_code(what, owner):
             splits = function(reader)
             splits = _in_memory(splits) if isinstance(splits, Splits) else splits
-        _check(splits, task_spec, what, owner)
+        check_splits(splits, task_spec, what, owner)
         _store_answers(splits, spec, place, layout or Layout())
+        if (folder / MANIFEST).is_file():  # only the answers were gone
+            return read_manifest(PreparedManifest, folder / MANIFEST)
         return _store_splits(splits, spec, task_spec, owner, reader.manifest, place, layout or Layout())
 
 
@@ -278,61 +268,11 @@ def _in_memory(splits: Splits) -> Splits:
     return Splits(train=train, test=splits.test.load(), solution=splits.solution.load(), columns=splits.columns)
 
 
-def _check(splits: Any, task: TaskSpec, what: str, owner: str) -> None:
-    """What would make a score meaningless or give an answer away."""
-
-    def refuse(fault: str) -> PluginError:
-        return PluginError(f"{what} ({owner}) {fault}", remedy=f"tell the authors of {owner}")
-
-    if not isinstance(splits, Splits):
-        raise refuse(f"returned {type(splits).__name__}; expected primabench_core.store.prepare.Splits")
-    test, solution, train = _ids(splits.test), _ids(splits.solution), _ids(splits.train)
-    if not splits.test.n:
-        raise refuse("made an empty test split")
-    if (test is None) != (solution is None) or splits.test.n != splits.solution.n:
-        raise refuse(f"made {splits.test.n} test rows and {splits.solution.n} answers")
-    if test is not None and solution is not None and (len(set(test)) != len(test) or set(test) != set(solution)):
-        raise refuse("made test rows and answers whose ids are not the same units, each once")
-    if test is not None and train is not None and not set(test).isdisjoint(train):
-        raise refuse(f"put {len(set(test) & set(train))} units into both train and test")
-    if splits.train is not None and not task.supervised:
-        raise refuse(f"made a train split, but task {task.name!r} is unsupervised")
-    absent = [f.name for f in task.contract.solution if not f.optional and f.name not in splits.solution.fields]
-    if absent:
-        raise refuse(f"made a solution without the field {absent[0]!r} of the contract")
-    public = {str(c) for data in (splits.train, splits.test) if data for names in data.coords.values() for c in names}
-    untold = [name for name in splits.solution.coords.get("classes", ()) if str(name) not in public]
-    if untold:
-        raise refuse(
-            f"named {len(untold)} classes in the solution's coordinate 'classes' that no coordinate of a public split "
-            "names; whoever predicts probabilities needs their order"
-        )
-    for predicted in task.contract.prediction:
-        value = splits.test.fields.get(predicted.name)
-        if value is not None and not _all_missing(value):
-            raise refuse(
-                f"left values in the field {predicted.name!r} of the test split; answers must be missing there"
-            )
-
-
-def _ids(data: EvalData | None) -> list[str | None] | None:
-    return None if data is None or data.ids is None else as_text(data.ids, "ids")
-
-
-def _all_missing(value: Any) -> bool:
-    if isinstance(value, Ragged):
-        return len(value.values) == 0
-    found = np.asarray(value.toarray() if hasattr(value, "toarray") else value)
-    if found.dtype.kind in "OUT":
-        return all(item is None for item in found.tolist())
-    return found.dtype.kind == "f" and bool(np.isnan(found).all())
-
-
 def _store_answers(splits: Splits, spec: PreparerSpec, place: Store, layout: Layout) -> None:
     """Write the private half. It goes first: only the public manifest makes splits count."""
     folder, name = place.private(spec.dataset), prepared_name(spec.task, spec.version)
     columns = _known(splits, splits.solution)
-    told = {TOLD: sorted(_told(splits))}
+    told = {TOLD: sorted(told_names(splits))}
     answers = Artifact(view=SOLUTION_VIEW, name="solution", data=splits.solution, columns=columns, attributes=told)
     with named("write", folder, private=True):
         if not folder.exists():
@@ -347,25 +287,6 @@ def _store_answers(splits: Splits, spec: PreparerSpec, place: Store, layout: Lay
             if (folder / name).exists():  # a process died before it wrote the public half
                 shutil.rmtree(folder / name)
             publish(half, folder / name, private=True)
-
-
-def _told(splits: Splits) -> set[str]:
-    """Names of the answers that are coordinates, ids or text of a public split: results may carry them."""
-    names = {name for value in splits.solution.fields.values() for name in _texts_of(value)}
-    told: set[str] = set()
-    for data in filter(None, (splits.train, splits.test)):
-        for values in data.coords.values():
-            told |= names & set(map(str, values))
-        for value in data.fields.values():
-            told |= names.intersection(_texts_of(value))
-    return told
-
-
-def _texts_of(value: Any) -> set[str]:
-    """The distinct texts of a one-dimensional text field."""
-    if isinstance(value, Ragged) or getattr(value, "ndim", 0) != 1 or np.asarray(value).dtype.kind not in "OUT":
-        return set()
-    return {text for text in set(np.asarray(value).tolist()) if isinstance(text, str)}
 
 
 def _store_splits(
@@ -396,7 +317,11 @@ def _store_splits(
             artifacts=tuple(entries),
         )
         write_manifest(manifest, stage.result / MANIFEST)
-        stage.publish(place.version(spec.dataset) / name)
+        target = place.version(spec.dataset) / name
+        if target.exists():  # its manifest is gone, so it is no splits
+            with named("replace", target):
+                shutil.rmtree(target)
+        stage.publish(target)
     return manifest
 
 

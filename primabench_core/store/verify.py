@@ -15,6 +15,7 @@ from primabench_core.store.content import content_root
 from primabench_core.store.faults import PRIVATE, named
 from primabench_core.store.hashing import dataset_hash, file_sha256, salted_root
 from primabench_core.store.location import MANIFEST, SALT, Store, inside
+from primabench_core.store.location import PRIVATE as PRIVATE_FOLDER
 from primabench_core.store.manifest import (
     ArtifactEntry,
     Manifest,
@@ -115,6 +116,7 @@ def verify_dataset(
                 checks.append(_check_objects(part, pool, meter))
             if content:
                 checks.append(_check_content(part, threads, meter))
+    checks += _check_strays(place, key, manifest, hidden)
     if hidden:
         checks.append(_check_salt(place, key, manifest))
     checks.append(_check_dataset(manifest))
@@ -161,29 +163,32 @@ def _bring(mirror: Mirror, checks: list[Check], progress: Progress | None) -> bo
     return True
 
 
+_DERIVED = "these splits are made again when they are fetched"
+
+
 def _parts(place: Store, key: str, manifest: Manifest, checks: list[Check], hidden: bool) -> Iterator[_Part]:
     version, private = place.version(key), place.private(key)
     for entry in manifest.artifacts:
         yield _Part(entry.path, version, entry, False)
     if manifest.solution_root and hidden:
         yield from _sealed("private part", private, checks)
-    for folder in sorted(p.parent for p in version.glob(f"*-p*/{MANIFEST}")):
+    for folder in sorted(p for p in version.glob("*-p*") if p.is_dir() and not p.name.startswith(".")):
         try:
             splits = read_manifest(PreparedManifest, folder / MANIFEST)
         except StoreError as error:
-            checks.append(Check(f"manifest {folder.name}", "failed", error.message))
+            checks.append(Check(f"manifest {folder.name}", "failed", f"{error.message}; {_DERIVED}"))
             continue
         for entry in splits.artifacts:
             yield _Part(f"{folder.name}/{entry.path}", folder, entry, False)
         if hidden:
-            yield from _sealed(f"private part of {folder.name}", private / folder.name, checks)
+            yield from _sealed(f"private part of {folder.name}", private / folder.name, checks, f"; {_DERIVED}")
 
 
-def _sealed(label: str, folder: Path, checks: list[Check]) -> Iterator[_Part]:
+def _sealed(label: str, folder: Path, checks: list[Check], hint: str = "") -> Iterator[_Part]:
     try:
         sealed = read_manifest(PrivateManifest, folder / MANIFEST, private=True)
     except StoreError as error:
-        checks.append(Check(f"manifest {label}", "failed", error.message))
+        checks.append(Check(f"manifest {label}", "failed", error.message + hint))
         return
     for number, entry in enumerate(sealed.artifacts, 1):
         yield _Part(f"{label}, {number} of {len(sealed.artifacts)}", folder, entry, True)
@@ -244,6 +249,24 @@ def _check_content(part: _Part, threads: int, meter: _Meter) -> Check:
         return Check(name, "failed", error.message)
     shown = "" if part.private else f": expected {part.entry.root}, found {root}"
     return _judge(name, root == part.entry.root, f"the values are not those that were stored{shown}")
+
+
+def _check_strays(place: Store, key: str, manifest: Manifest, hidden: bool) -> Iterator[Check]:
+    """Whatever lies in the version's folder and belongs to nothing; answers of splits that have no public half."""
+    version, private = place.version(key), place.private(key)
+    known = {MANIFEST, PRIVATE_FOLDER, *(entry.path.partition("/")[0] for entry in manifest.artifacts)}
+    with named("read", version):
+        names = sorted(path.name for path in version.iterdir())
+    splits = {name for name in names if "-p" in name and (version / name).is_dir()}
+    strays = [name for name in names if name not in known | splits and not name.startswith(".")]
+    yield _judge("folder of the version", not strays, f"{', '.join(strays)}: no manifest names this")
+    if not hidden or not manifest.solution_root:
+        return
+    with named("read", PRIVATE, private=True):
+        halves = {p.name for p in private.glob("*-p*") if not p.name.startswith(".")} if private.is_dir() else set()
+    alone = sorted(halves - splits)
+    fault = f"{', '.join(alone)}: the public half is gone; {_DERIVED}"
+    yield _judge("both halves of prepared splits", not alone, fault)
 
 
 def _check_salt(place: Store, key: str, manifest: Manifest) -> Check:

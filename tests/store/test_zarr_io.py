@@ -59,29 +59,43 @@ def test_what_was_written_comes_back(tmp_path, n, chunk, shard):
     assert content_root(opened) == content_root(data)
 
 
-@settings(deadline=None, max_examples=25)
-@given(st.lists(st.integers(-11, 10), max_size=14), st.slices(11))
-def test_rows_are_taken_as_numpy_takes_them(tmp_path_factory, positions, cut):
+MASKS = st.lists(st.booleans(), min_size=11, max_size=11).map(np.array)
+POSITIONS = st.lists(st.integers(-11, 10), max_size=14).map(lambda rows: np.array(rows, np.intp))
+KINDS = ("f8", "cube", "word", "sequence", "sparse", "points")
+"""A field of each reader: narrow, wide, categories, text, sparse, ragged."""
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.one_of(st.slices(11), POSITIONS, MASKS))
+def test_rows_are_taken_as_numpy_takes_them(tmp_path_factory, rows):
     path = tmp_path_factory.getbasetemp() / "rows.zarr"
     data = everything()
     if not path.exists():
-        write(data, path, chunk_bytes=8, shard_bytes=16)
+        write(data, path, chunk_bytes=16, shard_bytes=48)
     opened = open_lazy(path)
-    mask = np.zeros(11, bool)
-    mask[positions] = True
-    for name, stored in opened.fields.items():
-        memory = data[name]
-        for key in (cut, np.array(positions, np.intp), mask):
-            found = stored[key]
-            at = np.arange(11)[key]
-            if isinstance(found, Ragged):
-                expected = memory.take(at)
-                assert np.array_equal(found.counts, expected.counts)
-                assert np.array_equal(found.values, expected.values)
-            elif sparse.issparse(found):
-                assert np.array_equal(found.toarray(), memory.toarray()[at])
-            else:
-                np.testing.assert_array_equal(found, memory[at])
+    for name in KINDS:
+        assert_taken(opened.fields[name], data[name], rows)
+
+
+@pytest.mark.parametrize("rows", [slice(1, 9), slice(9, None, -3), np.array([4, 0, -1, 4]), np.arange(11) % 3 == 1])
+def test_fields_of_every_dtype_are_taken_alike(tmp_path, rows):
+    data = everything()
+    write(data, tmp_path / "a.zarr", chunk_bytes=8, shard_bytes=16)
+    for name, stored in open_lazy(tmp_path / "a.zarr").fields.items():
+        assert_taken(stored, data[name], rows)
+
+
+def assert_taken(stored, memory, rows) -> None:
+    """Rows out of the store are those out of memory."""
+    found, at = stored[rows], np.arange(11)[rows]
+    if isinstance(found, Ragged):
+        expected = memory.take(at)
+        assert np.array_equal(found.counts, expected.counts)
+        assert np.array_equal(found.values, expected.values)
+    elif sparse.issparse(found):
+        assert np.array_equal(found.toarray(), memory.toarray()[at])
+    else:
+        np.testing.assert_array_equal(found, memory[at])
 
 
 def test_positions_outside_are_an_index_error(tmp_path):
