@@ -60,7 +60,8 @@ class UnitViews(Views):
         assert intake is not None
         truth: UnitTruth = self.truth  # type: ignore[assignment]
         assert truth.ids is not None
-        seen = np.arange(truth.n) if self.seen is None else self.seen
+        counts = np.bincount(intake.placed.units, minlength=truth.n)
+        seen = np.flatnonzero(counts)  # those of a whole prediction are all
         place = np.full(truth.n + 1, NOT_SCORED, np.int64)
         place[seen], place[-1] = np.arange(len(seen)), IGNORED  # home -1 is the last place
         placed = intake.placed
@@ -68,7 +69,7 @@ class UnitViews(Views):
         return Units(
             n=len(seen),
             ids=[truth.ids[i] for i in seen.tolist()],
-            counts=np.bincount(placed.units, minlength=truth.n)[seen],
+            counts=counts[seen],
             truth={f.name: truth.columns[f.name] for f in plan.truth},
             home=place[truth.home],
             truth_ids=truth.row_ids,

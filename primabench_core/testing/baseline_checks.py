@@ -11,6 +11,7 @@ from primabench_core.contract.evaldata import EvalData
 from primabench_core.discovery import registry
 from primabench_core.errors import MissingPluginError, PrimaBenchError
 from primabench_core.evaluation.evaluation import Evaluation
+from primabench_core.store.splits import answered
 from primabench_core.testing.bench import refused
 from primabench_core.testing.report import CheckFailure, NotApplicable
 from primabench_core.testing.subjects import BaselineSubject
@@ -55,9 +56,15 @@ def _run(subject: BaselineSubject, key: str, *, state: int) -> EvalData:
 def check_runs_on_synthetic_data(subject: BaselineSubject) -> None:
     """It predicts every test unit of the task's synthetic dataset."""
     found, key = _predict(subject)
-    expected = subject.bench.solution(subject.task.name, key).n
-    if found.n != expected:
-        raise CheckFailure(f"it predicts {found.n} rows, the test split has {expected}")
+    solution, contract = subject.bench.solution(subject.task.name, key), subject.task.contract
+    if contract.many_rows_per_unit:
+        units = set(map(str, answered(solution, contract) or ()))
+        missing = units - set(map(str, found[contract.unit_field].tolist()))
+        if missing:
+            raise CheckFailure(f"it predicts {len(units) - len(missing)} of {len(units)} units")
+        return
+    if found.n != solution.n:
+        raise CheckFailure(f"it predicts {found.n} rows, the test split has {solution.n}")
 
 
 def check_repeats_with_its_seed(subject: BaselineSubject) -> None:

@@ -76,15 +76,18 @@ def check_test_answers_missing(subject: PreparerSubject) -> None:
     """Answers are absent from the test split or missing in every row; other fields are no copy of them."""
     splits = _splits(subject)
     task = subject.task
-    answers = {f.name for f in (*task.contract.solution, *task.contract.prediction)}
+    hidden = [f for f in task.contract.solution if not f.public]
+    answers = {f.name for f in (*hidden, *task.contract.prediction)}
     for name in sorted(answers & set(splits.test.fields)):
         if not _all_missing(splits.test[name]):
             raise CheckFailure(
                 f"the field {name!r} of the test split holds values; answers must be missing there",
                 remedy="take the test split from the censored view of the recipe",
             )
+    if task.contract.many_rows_per_unit:
+        return  # rows of the solution are not those of the test split
     solution = splits.solution.select(list(_ids(splits.test, "test")))
-    for field in task.contract.solution:
+    for field in hidden:
         if field.name not in solution:
             continue
         answer = solution[field.name]

@@ -39,6 +39,14 @@ FDR = Parameter(
     "fdr", 0.05, "threshold of the false discovery rate on both sides", kinds=(float,), low=1e-300, high=1.0
 )
 
+_UNWEIGHTED = frozenset({"perturbation_discrimination", "perturbation_rank", "pearson_edistance", "de_count_spearman"})
+"""No means over perturbations, or without an interval."""
+
+
+def _weighted(name: str) -> str:
+    return "" if name in _UNWEIGHTED else f"primabench_task_perturbation.resampled:{name}"
+
+
 _FIXED: dict[str, Any] = {
     "prediction": (PREDICTED, NAMES),
     "truth": (TRUE, TRUE_NAMES, ROLE, CONTEXT),
@@ -54,6 +62,7 @@ def over_means(module: str, name: str, summary: str, *parameters: Parameter, **m
         name=name,
         summary=summary,
         compute=f"primabench_task_perturbation.{module}:{name}",
+        weighted=_weighted(name),
         example="primabench_task_perturbation.examples:profiles",
         units=("means",),
         parameters=(*parameters, POLICY, BASELINES),
@@ -68,6 +77,7 @@ def over_rows(module: str, name: str, summary: str, *parameters: Parameter, **mo
         name=name,
         summary=summary,
         compute=f"primabench_task_perturbation.{module}:{name}",
+        weighted=_weighted(name),
         example="primabench_task_perturbation.examples:signed_significance",
         units=("means",),
         parameters=(*parameters, POLICY),
@@ -82,6 +92,7 @@ def over_cells(name: str, summary: str, *parameters: Parameter, **more: Any) -> 
         name=name,
         summary=summary,
         compute=f"primabench_task_perturbation.cells:{name}",
+        weighted=_weighted(name),
         example="primabench_task_perturbation.examples:clouds",
         units=("sample",),
         sample=("max_cells", "sampling_seed"),
@@ -100,6 +111,7 @@ def over_differential(name: str, summary: str, *parameters: Parameter, **more: A
         name=name,
         summary=summary,
         compute=f"primabench_task_perturbation.de_metrics:{name}",
+        weighted=_weighted(name),
         example="primabench_task_perturbation.examples:differential_cells",
         units=("rows",),
         parameters=parameters,

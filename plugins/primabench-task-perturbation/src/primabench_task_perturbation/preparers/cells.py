@@ -1,0 +1,253 @@
+"""Log-normalised expression and names of perturbed cells, and the facts that a solution carries beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from attrs import frozen
+from numpy.typing import NDArray
+
+from primabench_core import CorruptDataError, EvalData
+from primabench_core.state.grouped_sums import GroupedSums
+from primabench_task_perturbation.genes import THRESHOLD
+from primabench_task_perturbation.names import JOINT, parts_of
+from primabench_task_perturbation.roles import (
+    ADDITIVE,
+    CELL,
+    CONTROL,
+    LOG_FOLD_CHANGE,
+    MEAN_OF_TRAIN,
+    RANK,
+    SIGNIFICANCE,
+    TARGET,
+)
+from primabench_task_perturbation.wilcoxon import METHOD, differential
+
+if TYPE_CHECKING:
+    from primabench_core.store.prepare import Splits
+
+TARGET_SUM = 1e4
+LISTED = 200
+"""Differential genes that a solution lists for a perturbation."""
+COLUMNS = {"value": "genes"}
+DE_METHOD = "de_method"
+"""Coordinate of a solution that names the test."""
+_ROWS = 4096
+
+
+@frozen(eq=False)
+class Cells:
+    """Cells of a dataset in the form of the task."""
+
+    ids: Sequence[str]
+    genes: Sequence[str]
+    value: Any
+    """(cells, genes) float32 log values, CSR or an array."""
+    perturbation: NDArray[Any]
+    """(cells,) normalised names."""
+    context: NDArray[Any] | None = None
+    """(cells,) cell type or batch whose controls count; None for one context."""
+
+    @property
+    def names(self) -> list[str]:
+        """Perturbations without control, sorted."""
+        return sorted(set(self.perturbation.tolist()) - {CONTROL})
+
+    def rows(self, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
+        """Numbers of some cells."""
+        return np.flatnonzero(chosen)
+
+
+def log_normalised(counts: Any) -> Any:
+    """log(1 + counts per 10,000) of each cell, CSR float32; a cell without counts stays 0."""
+    from scipy import sparse
+
+    matrix = sparse.csr_matrix(counts, dtype=np.float64)
+    totals = np.asarray(matrix.sum(axis=1)).ravel()
+    factor = np.divide(TARGET_SUM, totals, out=np.zeros(len(totals)), where=totals > 0)
+    found = sparse.diags(factor) @ matrix
+    found.data = np.log1p(found.data)
+    return sparse.csr_matrix(found, dtype=np.float32)
+
+
+def most_variable(value: Any, rows: NDArray[np.int64], k: int, always: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Columns of largest variance over some rows, at most k, and those that are always taken; ascending.
+
+    Only these rows are looked at, so that nothing of the held-out cells enters.
+    """
+    part = value[rows]
+    square = part.multiply(part) if hasattr(part, "multiply") and hasattr(part, "tocsr") else np.square(part)
+    mean, second = (np.asarray(m.mean(axis=0), np.float64).ravel() for m in (part, square))
+    order = np.lexsort((np.arange(len(mean)), -np.round(second - mean * mean, 9)))
+    return np.unique(np.concatenate([order[:k], always]))
+
+
+def splits_of(cells: Cells, classes: Mapping[str, str], *, held: NDArray[np.bool_] | None = None) -> Splits:
+    """Train, test and solution.
+
+    Args:
+        cells: All cells.
+        classes: ``train``, or the class of a held-out perturbation, for each name.
+        held: (cells,) cells of the solution where perturbations alone do not say it; by default the cells of held-out
+            perturbations. Control cells are in the solution, and in training unless held.
+
+    Raises:
+        CorruptDataError: there are no control cells, or nothing is held out or left.
+    """
+    from primabench_core.store.prepare import Splits
+
+    control = cells.perturbation == CONTROL
+    tested = sorted(name for name, kind in classes.items() if kind != "train")
+    if not control.any() or not tested or (len(tested) == len(classes) and held is None):
+        raise CorruptDataError("perturbed cells need controls, training perturbations and held-out ones")
+    mine = np.isin(cells.perturbation, tested) if held is None else held & ~control
+    own_control = control if held is None else control & held
+    train = cells.rows(~mine & ~(own_control & (held is not None)))
+    answers = cells.rows(mine | own_control)
+    return Splits(
+        train=_table(cells, train),
+        test=EvalData(
+            {
+                "target_genes": np.array([JOINT.join(parts_of(name)) for name in tested], object),
+                "split_class": np.array([classes[name] for name in tested], object),
+            },
+            ids=tested,
+        ),
+        solution=_solution(cells, answers, train, tested),
+        columns=COLUMNS,
+    )
+
+
+def _table(cells: Cells, rows: NDArray[np.int64]) -> EvalData:
+    fields = {"value": cells.value[rows], "perturbation": cells.perturbation[rows]}
+    if cells.context is not None:
+        fields["context"] = cells.context[rows]
+    return EvalData(fields, ids=[cells.ids[i] for i in rows.tolist()], coords={"genes": tuple(cells.genes)})
+
+
+def _solution(cells: Cells, answers: NDArray[np.int64], train: NDArray[np.int64], tested: Sequence[str]) -> EvalData:
+    table = _table(cells, answers)
+    value, names = table["value"], table["perturbation"]
+    context = None if cells.context is None else table["context"]
+    facts = _Facts(len(cells.genes))
+    contexts = _contexts(names, context, tested)
+    groups: dict[Any, list[str]] = {}
+    for name in tested:
+        groups.setdefault(contexts[name], []).append(name)
+    place = {name: i for i, name in enumerate(tested)}
+    home = np.array([place.get(n, -1) for n in names], np.int64)
+    change, significance = (np.zeros((len(tested), len(cells.genes)), np.float32) for _ in range(2))
+    for group, members in groups.items():
+        control = (names == CONTROL) & (np.ones(len(names), bool) if context is None else context == group)
+        if control.sum() < 2:
+            raise CorruptDataError(f"context {group!r} has fewer than two control cells")
+        at = np.full(len(tested) + 1, -1, np.int64)
+        own = np.array([place[name] for name in members])
+        at[own] = np.arange(len(own))
+        found = differential(value, at[home], len(own), value[np.flatnonzero(control)])
+        change[own], significance[own] = found.log_fold_change, found.significance
+    for p, name in enumerate(tested):
+        facts.add(name, LOG_FOLD_CHANGE, change[p])
+        facts.add(name, SIGNIFICANCE, significance[p])
+        facts.add(name, RANK, _ranked(change[p], significance[p], cells.genes))
+        targets = np.isin(np.asarray(cells.genes, object), list(parts_of(name)))
+        if targets.any():
+            facts.add(name, TARGET, targets.astype(np.float32))
+    _add_baselines(facts, cells, train, tested)
+    return facts.behind(table, contexts)
+
+
+def _contexts(names: NDArray[Any], context: NDArray[Any] | None, tested: Sequence[str]) -> dict[str, Any]:
+    """Context of each held-out perturbation; refuses one that lies in several."""
+    if context is None:
+        return dict.fromkeys(tested)
+    found: dict[str, Any] = {}
+    for name in tested:
+        kinds = sorted(set(context[names == name].tolist()))
+        if len(kinds) != 1:
+            raise CorruptDataError(f"perturbation {name!r} lies in {len(kinds)} contexts")
+        found[name] = kinds[0]
+    return found
+
+
+def _ranked(change: NDArray[Any], significance: NDArray[Any], genes: Sequence[str]) -> NDArray[np.float32]:
+    """Places of the differential genes from 1, by adjusted p, then fold change, then name."""
+    order = np.lexsort((np.asarray(genes, object).astype(str), -np.abs(change), -significance))
+    order = order[significance[order] > THRESHOLD][:LISTED]
+    found = np.zeros(len(genes), np.float32)
+    found[order] = np.arange(1, len(order) + 1)
+    return found
+
+
+def means_of(data: EvalData) -> tuple[list[str], NDArray[np.float64]]:
+    """Names, sorted, and (names, genes) exact mean profiles of labelled cells, control among them."""
+    names = np.asarray(data["perturbation"], object)
+    distinct, codes = np.unique(names.astype(str), return_inverse=True)
+    value = data["value"]
+    sums = GroupedSums(len(distinct), value.shape[1])
+    for start in range(0, len(names), _ROWS):
+        part = value[start : start + _ROWS]
+        part = part.toarray() if hasattr(part, "toarray") else np.asarray(part)
+        sums.add(np.ascontiguousarray(part), codes[start : start + _ROWS].astype(np.int64))
+    return distinct.tolist(), sums.means()
+
+
+def additive_of(name: str, means: Mapping[str, NDArray[np.float64]]) -> NDArray[np.float64] | None:
+    """Control plus the effects of the parts; None unless every part was seen alone and there are several."""
+    parts = parts_of(name)
+    if len(parts) < 2 or not all(part in means for part in parts):
+        return None
+    return np.asarray(means[CONTROL] + sum(means[part] - means[CONTROL] for part in parts))
+
+
+def _add_baselines(facts: _Facts, cells: Cells, train: NDArray[np.int64], tested: Sequence[str]) -> None:
+    names, profiles = means_of(_table(cells, train))
+    means = dict(zip(names, profiles, strict=True))
+    seen = [profile for name, profile in means.items() if name != CONTROL]
+    if seen:
+        facts.add(CONTROL, MEAN_OF_TRAIN, np.mean(seen, axis=0))
+    for name in tested:
+        profile = additive_of(name, means) if CONTROL in means else None
+        if profile is not None:
+            facts.add(name, ADDITIVE, profile)
+
+
+class _Facts:
+    """Rows behind the cells of a solution."""
+
+    def __init__(self, width: int) -> None:
+        self.width = width
+        self.rows: list[NDArray[np.float32]] = []
+        self.names: list[str] = []
+        self.roles: list[str] = []
+
+    def add(self, name: str, role: str, row: Any) -> None:
+        self.rows.append(np.asarray(row, np.float32))
+        self.names.append(name)
+        self.roles.append(role)
+
+    def behind(self, table: EvalData, contexts: Mapping[str, Any]) -> EvalData:
+        """The cells and then the facts."""
+        value = table["value"]
+        extra = np.stack(self.rows)
+        if hasattr(value, "tocsr"):
+            from scipy import sparse
+
+            value = sparse.vstack([value, sparse.csr_matrix(extra)], format="csr")
+        else:
+            value = np.concatenate([np.asarray(value, np.float32), extra])
+        n = len(self.names)
+        fields: dict[str, Any] = {
+            "value": value,
+            "perturbation": np.concatenate([table["perturbation"], np.array(self.names, object)]),
+            "role": np.array([CELL] * table.n + self.roles, object),
+        }
+        if "context" in table:
+            first = table["context"][0]
+            fields["context"] = np.concatenate(
+                [table["context"], np.array([contexts.get(name, first) for name in self.names], object)]
+            )
+        ids = [*(table.ids or ()), *(f"{self.roles[i]}:{self.names[i]}" for i in range(n))]
+        return EvalData(fields, ids=ids, coords={**table.coords, DE_METHOD: (METHOD,)})

@@ -1,0 +1,1 @@
+"""Made perturbed cells for offline trials: the same bytes on every machine."""
