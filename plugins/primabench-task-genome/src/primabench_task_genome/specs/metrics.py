@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from primabench_core.spec import Interval, MetricSpec, Parameter
 from primabench_metrics.specs.fields import POLICY, POSITIVE
+
+from primabench_core.spec import Interval, MetricSpec, Parameter
 from primabench_task_genome.specs.fields import (
     CALLED,
     CHROMOSOME,
@@ -15,6 +16,7 @@ from primabench_task_genome.specs.fields import (
     PEAK,
     REGION,
     SCORE,
+    SEEN,
     SIGNIFICANT,
     TRACKS,
     TRUE_TRACKS,
@@ -126,6 +128,31 @@ mcc_mean_over_folds = MetricSpec(
     example=f"{_EXAMPLES}:folds",
     interval=Interval("none", "values['standard_deviation'] is over folds; folds share training rows"),
     references=("Dalla-Torre et al. (2025) Nat Methods 22:287, doi:10.1038/s41592-024-02523-z",),
+)
+
+leaked_share = MetricSpec(
+    name="leaked_share",
+    summary="Share of test rows that training holds too; a fact about the data beside every score.",
+    compute="primabench_task_genome.metrics.sequences:leaked_share",
+    prediction=(CALLED,),
+    truth=(CLASS, SEEN),
+    direction="info",
+    low=0.0,
+    high=1.0,
+    interval=Interval("none", "a fact about the data, not an estimate"),
+    references=("Broder (1997) SEQUENCES, doi:10.1109/SEQUEN.1997.666900",),
+)
+
+mcc_without_leaks = MetricSpec(
+    name="mcc_without_leaks",
+    summary="Matthews correlation over the test rows that training does not hold.",
+    compute="primabench_task_genome.metrics.sequences:mcc_without_leaks",
+    prediction=(CALLED,),
+    truth=(CLASS, SEEN),
+    low=-1.0,
+    high=1.0,
+    example=f"{_EXAMPLES}:leaks",
+    references=("Matthews (1975) BBA 405:442, doi:10.1016/0005-2795(75)90109-9",),
 )
 
 pearson_over_bins_then_mean_over_tracks = MetricSpec(

@@ -1,0 +1,1 @@
+"""Simple predictors; whatever is fitted is fitted on training rows alone."""

@@ -1,0 +1,1 @@
+"""How the tasks see a dataset: loaded when a dataset is prepared."""

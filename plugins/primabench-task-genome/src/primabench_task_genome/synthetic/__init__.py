@@ -1,0 +1,1 @@
+"""Made data for offline trials: the same bytes on every machine."""
