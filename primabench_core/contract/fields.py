@@ -58,6 +58,8 @@ class Field:
     """A solution field: a missing truth takes the unit out of the metric and is counted."""
     optional: bool = field(default=False, kw_only=True)
     """The field may be absent."""
+    public: bool = field(default=False, kw_only=True)
+    """A solution field that is no answer but what rows are grouped by (chromosome, batch): test data may hold it."""
     state: Literal["", "counts", "log"] = field(default="", kw_only=True)
     """A matrix: its declared normalisation; ``counts`` refuses non-integers and negatives, ``log`` refuses
     negatives. Never guessed from values."""

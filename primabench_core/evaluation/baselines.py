@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from primabench_core.errors import MetricError, UsageError
+from primabench_core.errors import MetricError, MissingDataError, UsageError
 
 if TYPE_CHECKING:
     from primabench_core.contract.evaldata import EvalData
@@ -32,7 +33,7 @@ def predict_baseline(
     """
     from primabench_core.discovery import registry
     from primabench_core.discovery.names import bare
-    from primabench_core.store.access import fetch_data, fetch_test, load
+    from primabench_core.store.access import fetch_test, fetch_train, load
 
     key = f"{bare(task)}|{name}"
     spec = registry.load("baseline", key)
@@ -43,12 +44,11 @@ def predict_baseline(
         )
     function = registry.resolve(spec.predict, owner=registry.distribution_of("baseline", key)[0])
     task_spec = registry.load("task", task)
+    test = load(fetch_test(task, dataset=dataset, store=store), task=task, split="test")
+    train = None
     if task_spec.supervised:
-        train_path, test_path = fetch_data(task, dataset=dataset, store=store)
-        train = load(train_path, task=task, split="train")
-    else:
-        test_path, train = fetch_test(task, dataset=dataset, store=store), None
-    test = load(test_path, task=task, split="test")
+        with suppress(MissingDataError):  # test-only data: a baseline that needs none may run
+            train = load(fetch_train(task, dataset=dataset, store=store), task=task, split="train")
     try:
         predictions: EvalData = function(train, test, seed=seed)
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
