@@ -33,5 +33,5 @@ def _design(data: EvalData) -> NDArray[np.float64]:
     return np.column_stack([np.ones(data.n), shares])
 
 
-def _predicted(data: EvalData, value: NDArray[np.float64], tracks: tuple[str, ...]) -> EvalData:
+def _predicted(data: EvalData, value: NDArray[np.float64], tracks: tuple[str | int, ...]) -> EvalData:
     return EvalData({"value": value}, ids=data.ids, coords={"genes": tracks})

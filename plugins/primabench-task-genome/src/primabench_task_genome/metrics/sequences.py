@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from attrs import evolve
 from primabench_metrics.aggregate import mean_of_units
 from primabench_metrics.classification import mcc
 from primabench_metrics.ranking import label_column
@@ -43,17 +44,8 @@ def mcc_mean_over_folds(state: Rows, *, policy: str = "strict") -> Outcome:
     found = mean_of_units(units, policy, n=state.n)
     defined = [v for v in found.per_unit.values() if v is not None]
     deviation = float(np.std(np.sort(defined), ddof=1)) if len(defined) > 1 else None
-    more = {
-        "n": found.n,
-        "per_unit": found.per_unit,
-        "n_undefined": found.n_undefined,
-        "mean_over_defined": found.mean_over_defined,
-        "coverage": found.coverage,
-        "values": {**found.values, "standard_deviation": deviation, "n_folds": len(units)},
-    }
-    if found.value is None:
-        return Outcome.undefined(found.reason, found.detail, **more)
-    return Outcome(found.value, flags=found.flags, **more)
+    about = {"standard_deviation": deviation, "n_folds": len(units)}
+    return evolve(found, values={**found.values, **about})
 
 
 def fold_summary(values: list[float | None]) -> dict[str, float | int | None]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from attrs import evolve
 from primabench_metrics import ranking
 from primabench_metrics.aggregate import mean_of_units
 from primabench_metrics.classes import Label, positive_code
@@ -127,17 +128,7 @@ def _over_genes(state: Rows, positive: Label, policy: str, metric: Callable[...,
             units[name] = Outcome.undefined("single_class")
     found = mean_of_units(units, policy, n=state.n)
     values = {**found.values, "mean_prevalence": math.fsum(sorted(shares)) / len(shares) if shares else None}
-    more = {
-        "n": found.n,
-        "per_unit": found.per_unit,
-        "n_undefined": found.n_undefined,
-        "mean_over_defined": found.mean_over_defined,
-        "coverage": found.coverage,
-        "values": values,
-    }
-    if found.value is None:
-        return Outcome.undefined(found.reason, found.detail, **more)
-    return Outcome(found.value, flags=found.flags, **more)
+    return evolve(found, values=values)
 
 
 def mcc_at_prevalence(state: Rows, *, positive: Label = 1) -> Outcome:

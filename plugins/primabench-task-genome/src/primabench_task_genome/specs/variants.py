@@ -43,11 +43,13 @@ CLASSIFICATION = TaskSpec(
 on either strand, come from `pb.get_sequences(test, genome, length)`, which checks every reference allele.
 **Prediction.** One `score` a variant. **Its sign is fixed: higher means more likely pathogenic or causal.** Of
 a language model hand in minus the log-likelihood ratio of alternative to reference. Scores are never transformed or
-turned round. 
+turned round.
+
 **Score.** `auroc` and `average_precision` (chance: `prevalence`, beside it) over all variants;
 `mcc_at_prevalence` needs no tuned threshold. Knowing the gene alone gives a high score over all variants: read
 the means over genes beside it. `auprc_by_chrom_weighted_average` is TraitGym's, with its standard error
-over chromosomes. 
+over chromosomes.
+
 **Calibration, calls.** With `probability` (columns 0 and 1) ask for `metrics=["brier_score",
 "expected_calibration_error", "log_loss"]`, with `label` for `["mcc", "macro_f1"]`.
 
