@@ -252,10 +252,11 @@ def _block_rows(array: Any) -> int:
     """Rows in a block: whole chunks of one shard, about 16 MiB, which the processor's cache still holds when used."""
     chunk, shard = int(array.chunks[0]), int((array.shards or array.chunks)[0])
     row = array.dtype.itemsize * math.prod(array.shape[1:]) or 1
-    wanted = max(1, _BLOCK_BYTES // (chunk * row)) * chunk
-    while wanted > chunk and shard % wanted:  # no block lies in two shards
-        wanted -= chunk
-    return max(1, min(wanted, shard))
+    held = shard // chunk
+    chunks = max(1, min(held, _BLOCK_BYTES // (chunk * row)))
+    while held % chunks:  # no block lies in two shards
+        chunks -= 1
+    return chunks * chunk
 
 
 def _positions(rows: Any, n: int) -> NDArray[np.intp]:
