@@ -15,7 +15,7 @@ from primabench_core.state.check_digests import check_digests
 from primabench_core.state.fingerprint import RowDigests, is_wide, row_digests
 from primabench_core.state.placed import SHOWN, PlacedRows
 from primabench_core.state.row_errors import row_errors
-from primabench_core.state.torch_rows import OnDevice, check_digests_on_device, kept_on, row_errors_on_device
+from primabench_core.state.torch_rows import OnDevice, check_digests_on_device, row_errors_on_device, rows_on
 from primabench_core.state.wide_sums import Ints, Mask, WideSums
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class WideState:
         parts = [] if self.hashed else [check_digests_on_device(rows)]
         odd = []
         if wide.errors:
-            true = kept_on(wide.truth, rows.device)[where]
+            true = rows_on(wide.truth, where, rows.device)
             if wide.usable is not None:
                 true = true.masked_fill(true.isnan(), 0.0)
         for kind in wide.errors:

@@ -42,16 +42,23 @@ class OnDevice:
         return home
 
 
+def rows_on(array: NDArray[Any], where: Any, device: Any) -> Any:
+    """Rows of an array on a device: of a copy that stays there, or, of an array above 4 GiB, sent for this once."""
+    import torch
+
+    if array.nbytes > _KEPT_BYTES:
+        return torch.from_numpy(np.array(array[where], order="C")).to(device)
+    return kept_on(array, device)[where]
+
+
 def kept_on(array: NDArray[Any], device: Any) -> Any:
-    """An array on a device; it stays there as long as the array lives, unless it is larger than 4 GiB."""
+    """An array on a device; it stays there as long as the array lives."""
     import torch
 
     key = (id(array), str(device))
     if key not in _copies:
-        copy = torch.from_numpy(np.array(array, order="C")).to(device)  # torch warns of an array that is read-only
-        if array.nbytes > _KEPT_BYTES:
-            return copy
-        _copies[key] = copy
+        # torch warns of an array that is read-only, so a copy is sent
+        _copies[key] = torch.from_numpy(np.array(array, order="C")).to(device)
         weakref.finalize(array, _copies.pop, key, None)
     return _copies[key]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from primabench_core.state.column_moments import ColumnMoments
-from primabench_core.state.torch_rows import kept_on
+from primabench_core.state.torch_rows import rows_on
 from primabench_core.state.torch_sums import is_tensor
 
 Ints = NDArray[np.int64]
@@ -91,14 +91,13 @@ class WideSums:
                 positions, rows = positions[kept], rows[kept]
         if not len(positions):
             return
-        if is_tensor(rows):
-            truth = kept_on(truth, rows.device)
         first, last = int(positions[0]), int(positions[-1])
         if last - first == len(positions) - 1 and bool((np.diff(positions) == 1).all()):
-            moments.add(rows, truth[first : last + 1])
+            run = slice(first, last + 1)
+            moments.add(rows, rows_on(truth, run, rows.device) if is_tensor(rows) else truth[run])
             return
         if is_tensor(rows):
-            moments.add(rows, truth[positions])
+            moments.add(rows, rows_on(truth, positions, rows.device))
             return
         step = max(256, (1 << 24) // max(1, rows.shape[1] * truth.itemsize) // 256 * 256)
         for start in range(0, len(positions), step):

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import gc
 import importlib.util
 import pickle
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from primabench_core.errors import ContractError, CoverageError, UsageError
 from primabench_core.evaluation import pending
 from primabench_core.evaluation.evaluation import Evaluation
 from primabench_core.evaluation.oneshot import score
+from primabench_core.state import torch_rows
+from primabench_core.state.column_moments import ColumnMoments
+from primabench_core.state.column_sums import ColumnSums
+from primabench_core.state.grouped_sums import GroupedSums
 
 torch = pytest.importorskip("torch")
 
@@ -148,6 +156,53 @@ def test_every_registered_metric(gpu):
         there += found.device != "cpu"
     assert alike > 20
     assert there > 10
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sums_cross_in_one_copy(gpu, dtype):
+    x, y = wide(300, dtype=dtype)
+    a, b, codes = gpu.put(x), gpu.put(y), np.arange(300) % 7
+    for add, looks in (
+        (lambda: ColumnSums(WIDTH).add(a), 1),
+        (lambda: ColumnSums(WIDTH).add_product(a, b), 1),
+        (lambda: GroupedSums(7, WIDTH).add(a, codes), 1),
+        (lambda: ColumnMoments(WIDTH).add(a, b), 1 if dtype == np.float32 else 6),
+    ):
+        gpu.looks = []
+        add()
+        assert [name for name, _ in gpu.looks] == ["cpu"] * looks
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_truth_that_is_too_large_to_stay(gpu, monkeypatch, kept):
+    monkeypatch.setattr(torch_rows, "_KEPT_BYTES", 1 << 32 if kept else 10)
+    before = len(torch_rows._copies)
+    x, y = wide()
+    run = fed(gpu, SUMS, {"value": y}, [(r, {"value": x[r]}) for r in cut(90, 16)], hash_predictions=False)
+    host = Evaluation(metrics=SUMS, truth={"value": y}, hash_predictions=False)
+    host.update(value=x)
+    assert bits(run.compute()) == bits(host.compute())
+    assert len(torch_rows._copies) == before + kept
+    del run, host
+    gc.collect()
+    assert len(torch_rows._copies) == before
+
+
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.permutations(range(24)), st.lists(st.integers(0, 24), max_size=4), st.sets(st.integers(0, 23)), st.booleans())
+def test_any_cut_order_and_side(gpu, order, cuts, again, hashed):
+    x, y = wide(24)
+    host = Evaluation(metrics=SUMS, truth={"value": y}, hash_predictions=hashed)
+    host.update(value=x)
+    run = Evaluation(metrics=SUMS, truth={"value": y}, hash_predictions=hashed)
+    cuts = [0, *sorted(cuts), 24]
+    parts = [np.array(order[a:b], np.int64) for a, b in pairwise(cuts)]
+    for i, rows in enumerate([*parts, np.array(sorted(again), np.int64)]):
+        if len(rows):  # every third batch comes from the host
+            run.update(positions=rows, value=x[rows] if i % 3 == 2 else gpu.put(x[rows]))
+    found, expected = run.compute(), host.compute()
+    assert bits(found) == bits(expected)
+    assert found.predictions_sha256 == expected.predictions_sha256
 
 
 # -- forms -------------------------------------------------------------------------------------------------------------
