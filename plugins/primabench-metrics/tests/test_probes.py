@@ -7,10 +7,11 @@ import pytest
 from attrs import evolve
 from metric_views import outcome, reason, rows, value
 from primabench_metrics import linear_probe as lp
+from primabench_metrics import penalties
 from primabench_metrics.basis import Basis
 from primabench_metrics.knn_probe import knn_probe, nearest
 from primabench_metrics.logistic import logistic_path
-from primabench_metrics.ridge import LeaveOneOut
+from primabench_metrics.ridge import LeaveOneOut, ridge_path
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeCV
 from sklearn.metrics import accuracy_score
 from sklearn.model_selection import GridSearchCV
@@ -69,7 +70,7 @@ def test_ridge_agrees_with_scikit_learn(n, width):
     rng = np.random.default_rng(3)
     target, others = rng.standard_normal(n), rng.standard_normal((10, width))
     scaler = StandardScaler().fit(x)
-    for alpha, predicted in zip((1e-3, 1.0, 1e6), lp.ridge_path(x, target, others, (1e-3, 1.0, 1e6)), strict=True):
+    for alpha, predicted in zip((1e-3, 1.0, 1e6), ridge_path(x, target, others, (1e-3, 1.0, 1e6)), strict=True):
         model = Ridge(alpha=alpha, solver="svd").fit(scaler.transform(x), target)
         assert predicted == pytest.approx(model.predict(scaler.transform(others)), abs=1e-8)
 
@@ -87,7 +88,7 @@ def test_leaving_one_out_is_that_of_refits(n, width):
             model = Ridge(alpha=alpha, solver="svd").fit(standard[rest], target[rest])
             assert errors[row] == pytest.approx(target[row] - model.predict(standard[[row]])[0], abs=1e-8)
         model = Ridge(alpha=alpha, solver="svd").fit(standard, target)
-        assert fit.predict(standard, alpha) == pytest.approx(model.predict(standard), abs=1e-8)
+        assert fit.predict(x, alpha) == pytest.approx(model.predict(standard), abs=1e-8)
 
 
 @pytest.mark.parametrize(("n", "width"), [(60, 8), (40, 90)])
@@ -96,7 +97,7 @@ def test_ridge_chooses_as_scikit_learn(n, width):
     x, others = rng.standard_normal((n, width)), rng.standard_normal((7, width))
     target = x[:, :3].sum(axis=1) + rng.standard_normal(n)
     alphas = lp.PENALTIES
-    choice, predicted = lp.ridge_left_out(x, target, others)
+    choice, predicted = penalties.ridge_left_out(x, target, others)
     model = make_pipeline(StandardScaler(), RidgeCV(alphas)).fit(x, target)
     assert choice == model[-1].alpha_
     assert predicted == pytest.approx(model.predict(others), abs=1e-6)
@@ -104,7 +105,7 @@ def test_ridge_chooses_as_scikit_learn(n, width):
     cut = [(np.setdiff1d(np.arange(n), held), held) for held in folds]
     pipeline = make_pipeline(StandardScaler(), Ridge(solver="svd"))
     search = GridSearchCV(pipeline, {"ridge__alpha": alphas}, cv=cut, scoring="neg_mean_squared_error").fit(x, target)
-    choice, predicted = lp.ridge_in_folds(x, target, others, folds)
+    choice, predicted = penalties.ridge_in_folds(x, target, others, folds)
     assert choice == search.best_params_["ridge__alpha"]
     assert predicted == pytest.approx(search.predict(others), abs=1e-6)
 
@@ -176,7 +177,7 @@ class TestLinearProbe:
         assert reason(lp.linear_probe(state)) == "too_few_items"
 
     def test_equal_inner_scores_take_the_stronger_penalty(self):
-        assert lp._first_best(np.array([0.5, 0.7 - 5e-10, 0.7, 0.6])) == 1
+        assert penalties.first_best(np.array([0.5, 0.7 - 5e-10, 0.7, 0.6])) == 1
 
     def test_inner_folds_hold_each_row_once_and_each_class_evenly(self):
         strata = [np.arange(0, 11), np.arange(11, 20)]
@@ -271,5 +272,5 @@ class TestKnnProbe:
     def test_an_inner_fold_without_a_value_is_never_scored(self, monkeypatch):
         x, y = make(18, 60)
         fold = dealt(y, 3)
-        monkeypatch.setattr("primabench_metrics.linear_probe.area", lambda counts: None)
+        monkeypatch.setattr("primabench_metrics.penalties.area", lambda counts: None)
         assert reason(lp.linear_probe(rows({"embedding": x}, {"label": y, "fold": fold}))) == "too_few_items"

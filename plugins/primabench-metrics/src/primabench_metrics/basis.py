@@ -1,4 +1,4 @@
-"""Standardised rows in the basis of their singular vectors, in which an L2 penalty keeps its form."""
+"""Standardised rows in few coordinates."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def standardise(points: Floats) -> Standard:
 
 @frozen(eq=False)
 class Basis:
-    """Rows of a training set, standardised and rotated: at most min(n, width) coordinates each."""
+    """Standardised rows in at most min(n, width) coordinates, in which an L2 penalty keeps its form."""
 
     scale: Standard
-    turn: Floats
-    """(width, rank) with orthonormal columns."""
+    turn: Floats | None
+    """(width, rank) with orthonormal columns; None where the columns themselves are the coordinates."""
     rows: Floats
     """(n, rank)."""
 
@@ -58,24 +58,23 @@ class Basis:
 
     @classmethod
     def of(cls, points: Floats) -> Basis:
-        """Standardise on these rows and rotate.
+        """Standardise on these rows; where there are more columns than rows, keep the span of the rows alone.
+
+        Directions whose singular value is below 1e-6 of the largest are left out: no penalty of a probe lets them in.
 
         Args:
             points: (n, width) float64.
         """
         scale = standardise(points)
         standard = scale.apply(points)
-        rows, turn = standard, np.eye(standard.shape[1])
-        if standard.shape[0] < standard.shape[1]:  # a penalised fit lies in the span of the rows
-            turn, r = np.linalg.qr(standard.T)
-            rows = r.T
-        _, vectors = np.linalg.eigh(rows.T @ rows)  # orthonormal to rounding, however close two eigenvalues are
-        rows, turn = rows @ vectors, turn @ vectors
-        length = np.sqrt(np.square(rows).sum(axis=0))
-        kept = length > 1e-12 * length.max(initial=0.0)
-        return cls(scale, turn[:, kept], rows[:, kept])
+        if standard.shape[0] >= standard.shape[1]:
+            return cls(scale, None, standard)
+        values, vectors = np.linalg.eigh(standard @ standard.T)
+        kept = values > 1e-12 * max(float(values[-1]), 1e-300)
+        length = np.sqrt(values[kept])
+        return cls(scale, standard.T @ (vectors[:, kept] / length), vectors[:, kept] * length)
 
     def coordinates(self, points: Floats) -> Floats:
         """(m, rank) coordinates of other rows."""
-        result: Floats = self.scale.apply(points) @ self.turn
-        return result
+        standard = self.scale.apply(points)
+        return standard if self.turn is None else standard @ self.turn

@@ -14,26 +14,28 @@ from primabench_core.contract.violations import Violation
 from primabench_core.errors import ContractError
 from primabench_core.spec import Outcome
 from primabench_core.state.rows import Labels, Rows
-from primabench_metrics.basis import Basis, standardise
 from primabench_metrics.correlation import pearson_of
 from primabench_metrics.folds import Split, is_stratified, row_names, splits_of
 from primabench_metrics.knn_probe import probe_identity
-from primabench_metrics.logistic import GRADIENT, logistic_path, probabilities
+from primabench_metrics.logistic import GRADIENT, probabilities
+from primabench_metrics.penalties import (
+    INNER_FOLDS,
+    PENALTIES,
+    SAME,
+    STRENGTHS,
+    SkippedError,
+    decide,
+    logistic_in_folds,
+    ridge_in_folds,
+    ridge_left_out,
+)
 from primabench_metrics.ranking import label_column, one_vs_rest
-from primabench_metrics.ridge import LeaveOneOut, ridge_path
 from primabench_metrics.runs import area, rank_counts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Names = tuple[str, ...]
 
-STRENGTHS = tuple(float(c) for c in 10.0 ** np.arange(-4, 5))
-"""Values of C of the logistic model: nine from 1e-4 to 1e4, strongest penalty first."""
-PENALTIES = tuple(float(a) for a in 10.0 ** np.arange(6, -4, -1))
-"""Values of alpha of the ridge model: ten from 1e6 to 1e-3, strongest penalty first."""
-INNER_FOLDS = 5
-SAME = 1e-9
-"""Inner scores closer than this are equal; the stronger penalty wins."""
 GAP = 0.05
 """Difference of pooled score and mean of folds that is flagged."""
 PROBE = "linear-probe/1"
@@ -56,10 +58,6 @@ class OutOfFold:
     def rows(self) -> Ints:
         """Rows that were scored, ascending."""
         return np.sort(np.concatenate([s.score for s in self.splits]))
-
-
-class _SkippedError(Exception):
-    """The probe cannot be run on these rows; the first argument is the reason code, the second the detail."""
 
 
 def linear_probe(state: Rows, *, task: str = "", allow_unstratified: bool = False, inner: str = "folds") -> Outcome:
@@ -116,7 +114,7 @@ def run_linear_probe(
             found = _classify(points, truth, splits, row_names(state), task)
         else:
             found = _regress(points, _numbers(state), splits, row_names(state), task, inner)
-    except _SkippedError as skipped:
+    except SkippedError as skipped:
         return Outcome.undefined(*skipped.args, values=identity), None
     return _outcome(state, splits, found, scorer(state, found), identity), found
 
@@ -216,7 +214,7 @@ def _number_score(values: Floats, target: Floats) -> Callable[[Ints], Outcome]:
 def _classify(points: Floats, truth: Labels, splits: tuple[Split, ...], names: Names, task: str) -> OutOfFold:
     classes = len(truth.classes)
     if classes < 2:
-        raise _SkippedError("single_class", "the truth has one class")
+        raise SkippedError("single_class", "the truth has one class")
     values = np.full((len(points), 1 if classes == 2 else classes), np.nan)
     choices, flags = {}, set()
     for split in splits:
@@ -226,12 +224,10 @@ def _classify(points: Floats, truth: Labels, splits: tuple[Split, ...], names: N
         strength = _choose_strength(
             points[split.fit], codes, len(present), _named(names, split.fit), _seed(task, split, names)
         )
-        up_to = STRENGTHS[: STRENGTHS.index(strength) + 1]
-        fit = logistic_path(Basis.of(points[split.fit]), codes, len(present), up_to)[-1]
-        if fit.gradient > GRADIENT:
-            flags.add("not_converged")
         choices[split.name] = strength
-        decision = fit.decision(points[split.score])
+        decision, gradient = decide(points[split.fit], codes, len(present), points[split.score], strength)
+        if gradient > GRADIENT:
+            flags.add("not_converged")
         if classes == 2:
             values[split.score] = decision
         else:
@@ -244,23 +240,10 @@ def _choose_strength(points: Floats, codes: Ints, classes: int, names: Names, se
     """C with the best mean inner score; the smallest among equals."""
     smallest = int(np.bincount(codes, minlength=classes).min())
     if classes < 2 or smallest < 2:
-        raise _SkippedError("too_few_items", "a class has fewer than two rows to fit on: no inner cross-validation")
+        raise SkippedError("too_few_items", "a class has fewer than two rows to fit on: no inner cross-validation")
     strata = [np.flatnonzero(codes == c) for c in range(classes)]
     folds = _inner_folds(strata, names, min(INNER_FOLDS, smallest), seed)
-    scores = np.zeros(len(STRENGTHS))
-    for held in folds:
-        fitted = np.setdiff1d(np.arange(len(codes)), held)
-        path = logistic_path(Basis.of(points[fitted]), codes[fitted], classes, STRENGTHS)
-        for i, fit in enumerate(path):
-            if classes == 2:
-                found = area(rank_counts(fit.decision(points[held])[:, 0].copy(), codes[held], 1))
-                if found is None:  # never scored 0: it would decide the penalty
-                    raise _SkippedError("too_few_items", "an inner fold holds one class: it has no AUROC")
-                scores[i] += found
-            else:
-                chance = fit.probability(points[held])[np.arange(len(held)), codes[held]]
-                scores[i] += np.log(np.maximum(chance, np.finfo(float).eps)).mean()
-    return STRENGTHS[_first_best(scores / len(folds))]
+    return logistic_in_folds(points, codes, classes, folds)
 
 
 def _named(names: Names, rows: Ints) -> Names:
@@ -270,11 +253,6 @@ def _named(names: Names, rows: Ints) -> Names:
 def _seed(task: str, split: Split, names: Names) -> str:
     """Seed of the inner folds of a split; its first scored row stands for it, so that names of folds do not matter."""
     return f"{task}|{min(names[row] for row in split.score.tolist())}"
-
-
-def _first_best(scores: Floats) -> int:
-    """Place of the first score within 1e-9 of the best; penalties fall along the scores."""
-    return int(np.flatnonzero(scores >= scores.max() - SAME)[0])
 
 
 def _inner_folds(strata: list[Ints], names: Names, folds: int, seed: str) -> list[Ints]:
@@ -306,7 +284,7 @@ def _regress(
     for split in splits:
         fit_points, fit_target = points[split.fit], target[split.fit]
         if len(fit_target) < 2:
-            raise _SkippedError("too_few_items", "fewer than two rows to fit on: no inner cross-validation")
+            raise SkippedError("too_few_items", "fewer than two rows to fit on: no inner cross-validation")
         if inner == "folds":
             everyone, few = [np.arange(len(fit_target))], min(INNER_FOLDS, len(fit_target))
             folds = _inner_folds(everyone, _named(names, split.fit), few, _seed(task, split, names))
@@ -317,37 +295,3 @@ def _regress(
         values[split.score, 0] = predicted
         centred[split.score] = predicted - fit_target.mean()
     return OutOfFold(values, choices, centred, (), splits)
-
-
-def ridge_in_folds(
-    points: Floats, target: Floats, others: Floats, folds: list[Ints], penalties: tuple[float, ...] = PENALTIES
-) -> tuple[float, Floats]:
-    """Penalty chosen by squared error over inner folds, and the predictions of other rows with it.
-
-    Args:
-        points: (n, width) rows to fit on.
-        target: (n,) numbers.
-        others: (m, width) rows to predict.
-        folds: Rows held out in turn.
-        penalties: Values of alpha, strongest first.
-    """
-    errors = np.zeros(len(penalties))
-    for held in folds:
-        fitted = np.setdiff1d(np.arange(len(target)), held)
-        predicted = ridge_path(points[fitted], target[fitted], points[held], penalties)
-        errors += np.square(predicted - target[held]).mean(axis=1)
-    choice = penalties[_first_best(-errors / len(folds) / _spread(target))]
-    return choice, ridge_path(points, target, others, (choice,))[0]
-
-
-def ridge_left_out(
-    points: Floats, target: Floats, others: Floats, penalties: tuple[float, ...] = PENALTIES
-) -> tuple[float, Floats]:
-    """As :func:`ridge_in_folds`, with every row left out in turn: one decomposition for choice and predictions."""
-    fit = LeaveOneOut.fit(points, target, penalties)
-    choice = penalties[_first_best(-np.square(fit.errors).mean(axis=1) / _spread(target))]
-    return choice, fit.predict(standardise(points).apply(others), choice)
-
-
-def _spread(target: Floats) -> float:
-    return float(np.square(target - target.mean()).mean()) or 1.0

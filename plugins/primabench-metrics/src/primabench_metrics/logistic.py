@@ -15,7 +15,7 @@ Ints = NDArray[np.int64]
 
 GRADIENT = 1e-8
 """Largest gradient norm of the mean loss at which a fit counts as converged."""
-_AIM, _STEPS = 1e-10, 200
+_AIM, _STEPS = 1e-9, 200
 
 
 @frozen
@@ -47,12 +47,18 @@ def probabilities(scores: Floats) -> Floats:
     return result
 
 
+def targets(codes: Ints, classes: int) -> Floats:
+    """(n, outputs) of 0 and 1: the second class alone for two classes, else every class."""
+    wanted = np.arange(1, 2) if classes == 2 else np.arange(classes)
+    return (codes[:, None] == wanted).astype(np.float64)
+
+
 def logistic_path(basis: Basis, codes: Ints, classes: int, strengths: tuple[float, ...]) -> list[LogisticFit]:
     """Fits of min ½‖w‖² + C·Σ loss for rising C, each started from the one before.
 
-    Newton's method in the singular basis of the rows, where the penalty stays ‖w‖²; the Newton step is found by
-    conjugate gradients with a diagonal preconditioner. The intercept is not penalised. Two classes have one vector of
-    coefficients, more have one each (softmax).
+    Newton's method with the whole Hessian of rank·outputs columns: for problems of some hundred coordinates. Larger
+    ones are for :func:`primabench_metrics.logistic_batch.decisions`. The intercept is not penalised. Two classes have
+    one vector of coefficients, more have one each (softmax).
 
     Args:
         basis: The standardised rows.
@@ -60,30 +66,29 @@ def logistic_path(basis: Basis, codes: Ints, classes: int, strengths: tuple[floa
         classes: Number of classes, at least two.
         strengths: Values of C, ascending.
     """
-    outputs = 1 if classes == 2 else classes
-    target = (codes[:, None] == (np.arange(1, 2) if outputs == 1 else np.arange(classes))).astype(np.float64)
-    weights = np.zeros((basis.rank + 1, outputs))
+    target = targets(codes, classes)
+    weights = np.zeros((basis.rank + 1, target.shape[1]))
     fits = []
+    rows = np.hstack([basis.rows, np.ones((len(codes), 1))])
+    last = weights
     for c in strengths:
-        problem = _Problem(basis.rows, target, 1.0 / (c * len(codes)))
-        weights, gradient = _newton(problem, weights)
+        problem = _Problem(rows, target, 1.0 / (c * len(codes)))
+        ahead = 2.0 * weights - last  # where the path leads if it goes on as before
+        start = ahead if problem.value(ahead, rows @ ahead) < problem.value(weights, rows @ weights) else weights
+        last, (weights, gradient) = weights, _newton(problem, start)
         fits.append(LogisticFit(basis, weights, gradient))
     return fits
 
 
 @frozen
 class _Problem:
-    """½·penalty·‖w‖² + mean loss."""
+    """½·penalty·‖w‖² + mean loss; the last column of the rows is 1 and its coefficient is free."""
 
     rows: Floats
-    """(n, rank)."""
+    """(n, rank + 1)."""
     target: Floats
     """(n, outputs) of 0 and 1."""
     penalty: float
-
-    def scores(self, w: Floats) -> Floats:
-        result: Floats = self.rows @ w[:-1] + w[-1]
-        return result
 
     def value(self, w: Floats, scores: Floats) -> float:
         if scores.shape[1] == 1:
@@ -94,39 +99,67 @@ class _Problem:
             loss = loss - (self.target * scores).sum(axis=1, keepdims=True)
         return float(loss.mean() + 0.5 * self.penalty * np.square(w[:-1]).sum())
 
-    def back(self, at_rows: Floats, w: Floats) -> Floats:
-        """Xᵀ·at_rows/n + penalty·w, the last row for the intercept."""
-        n = len(at_rows)
-        return np.vstack([self.rows.T @ at_rows / n + self.penalty * w[:-1], at_rows.mean(axis=0)])
+    def gradient(self, w: Floats, p: Floats) -> Floats:
+        result = self.rows.T @ (p - self.target) / len(p)
+        result[:-1] += self.penalty * w[:-1]
+        return result
 
     def chances(self, scores: Floats) -> Floats:
         p = probabilities(scores)
         return p[:, 1:] if scores.shape[1] == 1 else p
 
-    def curved(self, p: Floats, v: Floats) -> Floats:
-        """Hessian at chances p, applied to v."""
-        along = self.scores(v)
-        if p.shape[1] == 1:
-            return self.back(p * (1 - p) * along, v)
-        return self.back(p * (along - (p * along).sum(axis=1, keepdims=True)), v)
+    def step(self, p: Floats, gradient: Floats) -> Floats:
+        """Newton's step at chances p."""
+        n, width = self.rows.shape
+        outputs = p.shape[1]
+        if outputs == 1:
+            return self._single_step(p, gradient)
+        hessian = np.empty((outputs, width, outputs, width))
+        for one in range(outputs):
+            for two in range(one, outputs):
+                bend = p[:, one] * ((one == two) - p[:, two])
+                hessian[one, :, two] = (self.rows.T * (bend / n)) @ self.rows
+                hessian[two, :, one] = hessian[one, :, two].T
+            at = np.arange(width - 1)
+            hessian[one, at, one, at] += self.penalty
+        hessian[:, -1, :, -1] += 1.0 / outputs  # intercepts may move together: the gradient has nothing along that
+        size = outputs * width
+        found = np.linalg.solve(hessian.reshape(size, size), -gradient.T.reshape(size))
+        step: Floats = found.reshape(outputs, width).T
+        return step
+
+    def _single_step(self, p: Floats, gradient: Floats) -> Floats:
+        """The step of one output: half of a symmetric matrix is enough."""
+        from scipy.linalg import blas, lapack
+
+        weighted = self.rows * np.sqrt(p * (1 - p) / len(p))
+        hessian = blas.dsyrk(1.0, weighted.T, lower=1)
+        at = np.arange(len(hessian) - 1)
+        hessian[at, at] += self.penalty
+        hessian[-1, -1] += 1e-300
+        _, found, fault = lapack.dposv(hessian, -gradient, lower=1, overwrite_a=0)
+        if fault:  # rounding took it from positive definite
+            full = np.tril(hessian) + np.tril(hessian, -1).T
+            found = np.linalg.lstsq(full, -gradient)[0]
+        step: Floats = found
+        return step
 
 
 def _newton(problem: _Problem, w: Floats) -> tuple[Floats, float]:
-    scores = problem.scores(w)
+    scores = problem.rows @ w
     value = problem.value(w, scores)
     norm = math.inf
     for _ in range(_STEPS):
         p = problem.chances(scores)
-        gradient = problem.back(p - problem.target, w)
+        gradient = problem.gradient(w, p)
         norm = float(np.abs(gradient).max())
         if norm <= _AIM:
             break
-        step = _conjugate_gradients(problem, p, -gradient, norm)
+        step = problem.step(p, gradient)
         slope = float((gradient * step).sum())
-        length = 1.0
+        length, along = 1.0, problem.rows @ step
         while length > 1e-10:
-            tried = w + length * step
-            tried_scores = problem.scores(tried)
+            tried, tried_scores = w + length * step, scores + length * along
             tried_value = problem.value(tried, tried_scores)
             if tried_value <= value + 1e-4 * length * slope or abs(slope) * length < 1e-15 * max(1.0, abs(value)):
                 break
@@ -135,27 +168,3 @@ def _newton(problem: _Problem, w: Floats) -> tuple[Floats, float]:
             break
         w, scores, value = tried, tried_scores, tried_value
     return w, norm
-
-
-def _conjugate_gradients(problem: _Problem, p: Floats, right: Floats, norm: float) -> Floats:
-    """The step that solves Hessian·step = right, to a residual that shrinks with the gradient."""
-    weight = (p * (1 - p)).mean(axis=0)
-    diagonal = np.vstack([np.square(problem.rows).mean(axis=0)[:, None] * weight + problem.penalty, weight])
-    diagonal = np.maximum(diagonal, 1e-300)
-    goal = min(0.1, math.sqrt(norm)) * float(np.sqrt(np.square(right).sum()))
-    step, residual = np.zeros_like(right), right.copy()
-    solved = residual / diagonal
-    direction, size = solved, float((residual * solved).sum())
-    for _ in range(20 * right.size):
-        if float(np.sqrt(np.square(residual).sum())) <= goal or size <= 0:
-            break
-        curved = problem.curved(p, direction)
-        bend = float((direction * curved).sum())
-        if bend <= 0:
-            break
-        step = step + size / bend * direction
-        residual = residual - size / bend * curved
-        solved = residual / diagonal
-        size, before = float((residual * solved).sum()), size
-        direction = solved + size / before * direction
-    return step if step.any() else right / diagonal

@@ -8,7 +8,7 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from primabench_metrics.basis import standardise
+from primabench_metrics.basis import Standard, standardise
 
 Floats = NDArray[np.float64]
 
@@ -76,6 +76,7 @@ def _turn(trans: str, reflectors: Floats, tau: Floats, right: Floats) -> Any:
 class LeaveOneOut:
     """Ridge regressions on all rows and, without another fit, the errors with each row left out."""
 
+    scale: Standard
     mean: float
     rows: Floats
     """(n, width) standardised rows."""
@@ -104,7 +105,8 @@ class LeaveOneOut:
             >>> bool(abs(LeaveOneOut.fit(x, y, (1e-9,)).errors).max() < 1e-6)
             True
         """
-        rows = standardise(points).apply(points)
+        scale = standardise(points)
+        rows = scale.apply(points)
         n, mean = len(rows), float(target.mean())
         centred = target - mean
         is_dual = rows.shape[0] < rows.shape[1]
@@ -119,20 +121,18 @@ class LeaveOneOut:
             turned = rows @ vectors
             coordinates, toward = np.square(turned), turned.T @ centred
         values = np.maximum(values, 0.0)
-        errors = np.empty((len(penalties), n))
-        for place, penalty in enumerate(penalties):
-            inverse = 1.0 / (values + penalty)
-            if is_dual:  # (K + a)⁻¹t over its diagonal
-                errors[place] = (vectors @ (toward * inverse)) / (coordinates @ inverse)
-            else:
-                fitted = turned @ (toward * inverse)
-                errors[place] = (centred - fitted) / (1.0 - 1.0 / n - coordinates @ inverse)
-        return cls(mean, rows, vectors, values, toward, errors, is_dual)
+        inverse = 1.0 / (values[:, None] + np.asarray(penalties))
+        if is_dual:  # (K + a)⁻¹t over its diagonal
+            errors = (vectors @ (toward[:, None] * inverse)) / (coordinates @ inverse)
+        else:
+            fitted = turned @ (toward[:, None] * inverse)
+            errors = (centred[:, None] - fitted) / (1.0 - 1.0 / n - coordinates @ inverse)
+        return cls(scale, mean, rows, vectors, values, toward, errors.T, is_dual)
 
-    def predict(self, standard: Floats, penalty: float) -> Floats:
-        """(m,) predictions of other standardised rows by the fit on all rows."""
+    def predict(self, others: Floats, penalty: float) -> Floats:
+        """(m,) predictions of other rows by the fit on all rows."""
         weights = self.vectors @ (self.toward / (self.values + penalty))
         if self.is_dual:
             weights = self.rows.T @ weights
-        result: Floats = standard @ weights + self.mean
+        result: Floats = self.scale.apply(others) @ weights + self.mean
         return result
