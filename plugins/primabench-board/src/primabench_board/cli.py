@@ -176,24 +176,27 @@ def _print_board(standings: Standings, standing: BoardStanding) -> None:
     from primabench_board.metrics import METRICS
 
     document = public.board(standings, standing)
-    table = Table(box=None, pad_edge=False, title=Text(f"{document['title']} ({document['id']})"), title_justify="left")
+    title = Text(f"{document['title']} ({document['id']})")
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), title=title, title_justify="left")
     table.add_column("rank", justify="right")
     table.add_column("model", overflow="fold")
     for family in document["families"]:
-        table.add_column(Text(f"{family['title']}\n{METRICS[family['metric']].title}"), justify="right")
+        table.add_column(Text(f"{family['title']}\n{METRICS[family['metric']].title}"), justify="right", min_width=15)
     if standing.has_mean:
-        table.add_column("Mean\nordering only", justify="right", style="dim")
+        table.add_column("Mean,\nordering\nonly", justify="right", style="dim", min_width=8)
     for line in document["ranked"]:
         cells = [_figures(cell) for cell in line["families"]]
         mean = [f"{line['mean']['value']:.3f}"] if standing.has_mean else []
         table.add_row(str(line["rank"]), Text(line["model"]), *cells, *mean)
-    for left in document["unranked"]:
-        covered = f"{left['covered']} of {len(document['tasks'])} tasks"
-        table.add_row("–", Text(f"{left['model']}: {covered}", style="dim"))
     console = Console(highlight=False)
     console.print(table)
+    total = len(document["tasks"])
     if not document["ranked"]:
-        console.print(f"No model covers all {len(document['tasks'])} tasks yet.")
+        console.print(f"No model covers all {total} tasks yet.")
+    if document["unranked"]:
+        console.print("\nNot ranked, because tasks are missing:")
+    for left in document["unranked"]:
+        console.print(Text(f"  {left['model']}: {left['covered']} of {total} tasks"))
 
 
 def _figures(cell: dict[str, Any]) -> str:

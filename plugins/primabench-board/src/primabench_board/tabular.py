@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import unicodedata
 from collections.abc import Iterable, Sequence
 
@@ -35,11 +33,18 @@ def to_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
         >>> to_csv(["model", "score"], [["=x", -0.5], ["y", None]])
         "model,score\n'=x,-0.5\ny,\n"
     """
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(header)
-    writer.writerows([_cell(value) for value in row] for row in rows)
-    return out.getvalue()
+    return "".join(f"{_line(cells)}\n" for cells in (header, *rows))
+
+
+def _line(cells: Sequence[object]) -> str:
+    line = ",".join(_quoted(_cell(value)) for value in cells)
+    return line or '""'  # a line of one blank cell is no blank line
+
+
+def _quoted(text: str) -> str:
+    """Quoted where it must be; the csv module of Python 3.11 leaves a lone carriage return bare."""
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"' if any(c in text for c in ',"\r\n') else text
 
 
 def _cell(value: object) -> str:
