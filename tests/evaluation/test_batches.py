@@ -229,7 +229,7 @@ def test_fields_of_a_container_and_ids_beside_it():
 @pytest.mark.parametrize(
     "options",
     [
-        {"device": "cuda"},
+        {"device": "cuda:99"},
         {"duplicates": "average"},
         {"seed": -1},
         {"seed": 1.5},
