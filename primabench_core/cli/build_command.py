@@ -130,8 +130,14 @@ def build(key: str, store: str | None, *, quiet: bool, sources: dict[str, str] |
         def progress(step: str, done: int, total: int) -> None:
             bar.update(job, description=step, completed=done, total=total or None)
 
-        manifest = build_dataset(key, store=store, progress=progress, sources=sources)
+        audited: list[str] = []
+        look = None if quiet else audited.extend
+        manifest = build_dataset(key, store=store, progress=progress, sources=sources, audit=look)
     if not quiet:
         write(f"built {key}")
         write(f"  content hash {manifest.content_hash}")
+    if audited:
+        write("  leak audit")
+        for line in audited:
+            write(f"  - {line}")
     return str(manifest.content_hash)

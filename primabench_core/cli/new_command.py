@@ -8,6 +8,8 @@ from pathlib import Path
 from primabench_core.cli.output import write
 
 KINDS = ("task", "metric", "dataset")
+ANSWERS = {"class": ("majority", "nearest_centroid"), "number": ("mean", "least_squares")}
+"""What a task may ask for, and the baselines that the templates bring for it."""
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -18,6 +20,7 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument("kind", choices=KINDS, help="what the plugin brings")
     parser.add_argument("name", help="name of the task or metric; of a dataset its key publication/slug@version")
+    parser.add_argument("--answer", choices=ANSWERS, default="class", help="for a task: what is predicted of each unit")
     parser.add_argument("--task", help="for a dataset: the installed task that it is for")
     parser.add_argument(
         "--output", metavar="FOLDER", help="folder to write; by default one named like the distribution"
@@ -31,9 +34,15 @@ def run(args: Namespace) -> int:
 
     if args.task and args.kind != "dataset":
         raise UsageError("--task goes with `primabench new dataset`.", remedy=f"primabench new {args.kind} {args.name}")
+    if args.answer != "class" and args.kind != "task":
+        raise UsageError("--answer goes with `primabench new task`.", remedy=f"primabench new {args.kind} {args.name}")
     values, split = _dataset(args.name, args.task) if args.kind == "dataset" else _named(args.kind, args.name)
+    weak, strong = ANSWERS[args.answer]
+    values |= {"weak": weak, "weak_spec": weak.upper(), "strong": strong, "strong_spec": strong.upper()}
     folder = Path(args.output or values["distribution"])
-    files = scaffold.write(args.kind, folder, values, split=split)
+    files = scaffold.write(
+        args.kind, folder, values, split=split, overlay="task_number" if args.answer == "number" else ""
+    )
     write(f"wrote {len(files)} files to {folder}")
     for file in files:
         write(f"  {file.as_posix()}")
@@ -84,7 +93,7 @@ def _dataset(key: str, task: str | None) -> tuple[dict[str, str], bool]:
 def _next(kind: str, values: dict[str, str], folder: Path) -> list[str]:
     name = values.get("name", "")
     last = {
-        "task": f"primabench evaluate --task {name} --baseline nearest_centroid --build",
+        "task": f"primabench evaluate --task {name} --baseline {values['strong']} --build",
         "metric": f"primabench show metric {name}",
         "dataset": f"primabench build {values['key']}",
     }[kind]

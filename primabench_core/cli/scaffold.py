@@ -44,13 +44,14 @@ def check_name(kind: str, name: str) -> str:
     return name
 
 
-def write(kind: str, folder: Path, values: Mapping[str, str], *, split: bool = False) -> list[Path]:
+def write(kind: str, folder: Path, values: Mapping[str, str], *, split: bool = False, overlay: str = "") -> list[Path]:
     """Write a distribution.
 
     Args:
         kind: Name of the folder of templates: task, metric or dataset.
         folder: Where; it must not exist, or be empty.
         values: What stands for ``${...}`` in the templates.
+        overlay: Folder of templates that stand in the place of those of the same name.
         split: Also write a frozen id list of the units of the recipe: every third is the test split.
 
     Returns:
@@ -62,7 +63,7 @@ def write(kind: str, folder: Path, values: Mapping[str, str], *, split: bool = F
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} exists and is not empty; nothing is written over.", remedy="give --output FOLDER")
     known = dict(values)
-    templates = dict(_templates(kind))
+    templates = dict(_templates(kind)) | (dict(_templates(overlay)) if overlay else {})
     with tempfile.TemporaryDirectory(prefix="primabench-new-") as temporary:
         stage = Path(temporary, "distribution")
         package = stage / "src" / known["package"]

@@ -212,10 +212,14 @@ class NumberChecker:
         with np.errstate(invalid="ignore", over="ignore"):
             if self.low is not None:
                 under = (array < self.low) & finite
-                violations += self._rows(under, f"numbers of at least {self.low:g}", _extreme(array, under, min), ids)
+                violations += self._rows(
+                    under, f"numbers of at least {self.low:g}", _extreme(array, under, min, self.low), ids
+                )
             if self.high is not None:
                 over = (array > self.high) & finite
-                violations += self._rows(over, f"numbers of at most {self.high:g}", _extreme(array, over, max), ids)
+                violations += self._rows(
+                    over, f"numbers of at most {self.high:g}", _extreme(array, over, max, self.high), ids
+                )
         return violations
 
     def _faults(self, array: NDArray[Any], ids: Ids) -> list[Violation]:
@@ -258,8 +262,12 @@ def column_names(field: Field) -> str:
     return field.coord or {"probability": "classes", "matrix": "genes", "value": "genes"}.get(field.kind, "")
 
 
-def _extreme(array: NDArray[Any], bad: NDArray[np.bool_], pick: Any) -> str:
-    return f"{pick(array[bad].min(), array[bad].max()):g}" if bad.any() else ""
+def _extreme(array: NDArray[Any], bad: NDArray[np.bool_], pick: Any, bound: float) -> str:
+    """The number farthest out, with as many digits as tell it from the bound."""
+    if not bad.any():
+        return ""
+    worst = pick(array[bad].min(), array[bad].max())
+    return f"{worst:g}" if f"{worst:g}" != f"{bound:g}" else repr(float(worst))
 
 
 def _dims(name: str, expected: str, shape: tuple[int, ...]) -> Violation:

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import PurePath
 
 from primabench_core.discovery import names
+from primabench_core.discovery.origin import renewal
 from primabench_core.errors import MissingPluginError, PluginError
 
 _DISTRIBUTIONS = {
@@ -129,5 +130,5 @@ def as_plugin_error(
     if is_vanished(error, module):
         remedy = f"pip install --force-reinstall --no-deps {owner}" if owner else "check the reference"
         return PluginError(f"{what} cannot be used: there is no module {module!r}.", remedy=remedy)
-    remedy = f"pip install --upgrade {owner}" if owner else ""
+    remedy = renewal(owner) if owner else ""
     return PluginError(f"{what} cannot be used: {describe(error)}.", remedy=remedy)

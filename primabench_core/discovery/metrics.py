@@ -13,6 +13,7 @@ from attrs import evolve, field, frozen
 
 from primabench_core.discovery import names, registry
 from primabench_core.discovery.metric_text import parse, write
+from primabench_core.discovery.origin import renewal
 from primabench_core.discovery.parameters import checked, full_parameters, is_same
 from primabench_core.errors import ParameterError, PluginError, UsageError
 from primabench_core.spec.frozen import FrozenMapping
@@ -138,7 +139,7 @@ def _base_of(spec: MetricSpec, record: names.Record) -> MetricSpec:
         raise PluginError(
             f"The metrics {spec.name!r} and {base.name!r} of {record.distribution} {record.version} declare different "
             "parameters or canonical names.",
-            remedy=f"pip install --upgrade {record.distribution}",
+            remedy=renewal(record.distribution),
         )
     return base
 
@@ -165,6 +166,6 @@ def _named(base: MetricSpec, name: str, record: names.Record) -> MetricSpec:
         raise PluginError(
             f"{base.name!r} of {record.distribution} {record.version} declares {name!r} as a canonical name, but the "
             f"metric {name!r} is not its variant.",
-            remedy=f"pip install --upgrade {record.distribution}",
+            remedy=renewal(record.distribution),
         )
     return variant

@@ -341,25 +341,30 @@ def _check_form(record: Record) -> Record:
     if record.status != "ok":
         return record
     pattern, form = _FORMS.get(record.kind, _PLAIN)
-    reinstall = f"pip install --upgrade {record.distribution}"
     if pattern.fullmatch(record.name) is None:
         detail = f"the entry-point name {record.name!r} is not of the form {form}"
-        return record._replace(status="broken", detail=detail, remedy=reinstall)
+        return record._replace(status="broken", detail=detail, remedy=_renewal(record))
     try:
         _, attribute = split_target(record.target)
     except ValueError as error:
-        return record._replace(status="broken", detail=str(error), remedy=reinstall)
+        return record._replace(status="broken", detail=str(error), remedy=_renewal(record))
     if not attribute and record.kind != "hook":  # hook implementations may be a whole module
         detail = f"{record.target!r} names a module; expected package.module:attribute"
-        return record._replace(status="broken", detail=detail, remedy=reinstall)
+        return record._replace(status="broken", detail=detail, remedy=_renewal(record))
     return record
+
+
+def _renewal(record: Record) -> str:
+    from primabench_core.discovery.origin import renewal  # only where something is wrong: it reads files
+
+    return renewal(record.distribution)
 
 
 def _twice(record: Record) -> Record:
     if record.status != "ok":
         return record
     detail = f"{record.distribution} declares the {record.kind} {record.name!r} more than once, with different targets"
-    return record._replace(status="broken", detail=detail, remedy=f"pip install --upgrade {record.distribution}")
+    return record._replace(status="broken", detail=detail, remedy=_renewal(record))
 
 
 def _in_conflict(record: Record, rivals: list[Record]) -> Record:

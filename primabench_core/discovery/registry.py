@@ -17,6 +17,7 @@ from primabench_core import spec as specs
 from primabench_core.discovery import names
 from primabench_core.discovery.faults import as_plugin_error, describe, missing_library
 from primabench_core.discovery.names import Record
+from primabench_core.discovery.origin import renewal
 from primabench_core.discovery.parameters import full_parameters
 from primabench_core.errors import MissingPluginError, ParameterError, PluginError, UnknownNameError
 
@@ -201,49 +202,56 @@ def _import(target: str) -> Any:
 
 def _load_checked(record: Record) -> Any:
     module, attribute = names.split_target(record.target)
-    update = f"pip install --upgrade {record.distribution}"
     holder = import_module(module)
     try:
         value = _import(record.target)
     except AttributeError as error:
-        raise _SpecFault(f"module {holder.__name__!r} has no {attribute!r}", remedy=update) from error
+        raise _SpecFault(
+            f"module {holder.__name__!r} has no {attribute!r}", remedy=renewal(record.distribution)
+        ) from error
     if record.kind == "hook":
         from primabench_core.discovery.hooks import check_plugin
 
         check_plugin(value)
     elif record.kind == "extension":
         if not callable(value):
-            raise _SpecFault(f"expected a callable, found {type(value).__name__}", remedy=update)
+            raise _SpecFault(f"expected a callable, found {type(value).__name__}", remedy=renewal(record.distribution))
     else:
-        _check_spec(record, value, update)
+        _check_spec(record, value)
     return value
 
 
-def _check_spec(record: Record, value: Any, update: str) -> None:
+def _check_spec(record: Record, value: Any) -> None:
     api = getattr(value, "api", None)
     if isinstance(api, int) and not isinstance(api, bool) and api != specs.API_VERSION:
         is_older = api < specs.API_VERSION
         raise _SpecFault(
             f"it is made for plugin API {api}, this core has {specs.API_VERSION}",
             "incompatible",
-            update if is_older else "pip install --upgrade primabench-core",
+            renewal(record.distribution) if is_older else "pip install --upgrade primabench-core",
         )
     expected = _TYPES[record.kind]
     if not isinstance(value, expected):
         found = f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
-        raise _SpecFault(f"expected a {expected.__name__}, found {found}", remedy=update)
+        raise _SpecFault(f"expected a {expected.__name__}, found {found}", remedy=renewal(record.distribution))
     if api != specs.API_VERSION or isinstance(api, bool):
-        raise _SpecFault(f"its plugin API version must be an integer, found {api!r}", remedy=update)
+        raise _SpecFault(
+            f"its plugin API version must be an integer, found {api!r}", remedy=renewal(record.distribution)
+        )
     own = _NAME_OF[record.kind](value)
     if own != record.name:
-        raise _SpecFault(f"it calls itself {own!r}, the entry point {record.name!r}", remedy=update)
+        raise _SpecFault(
+            f"it calls itself {own!r}, the entry point {record.name!r}", remedy=renewal(record.distribution)
+        )
     try:
         if record.kind in ("dataset", "recipe", "preparer"):
             specs.DatasetKey.parse(record.name.rpartition("|")[2])
         if isinstance(value, specs.MetricSpec):
             _check_metric(value, record)
     except (ValueError, ParameterError) as error:
-        raise _SpecFault(str(error).partition("\n  Next:")[0].rstrip("."), remedy=update) from error
+        raise _SpecFault(
+            str(error).partition("\n  Next:")[0].rstrip("."), remedy=renewal(record.distribution)
+        ) from error
 
 
 def _check_metric(metric: specs.MetricSpec, record: Record) -> None:

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 
 from attrs import evolve
 
+from primabench_core.discovery.origin import checkout_of
 from primabench_core.errors import CorruptDataError, PluginError, VersionExistsError
 from primabench_core.spec.dataset import DatasetKey, DatasetSpec, RecipeSpec
 from primabench_core.store import sources as source_files
@@ -106,6 +107,7 @@ def build_dataset(
     sources: Mapping[str, str | os.PathLike[str]] | None = None,
     exist_ok: bool = False,
     layout: Layout | None = None,
+    audit: Callable[[list[str]], object] | None = None,
 ) -> Manifest:
     """Run the recipe of a dataset, put the result into the store, and prepare the splits of every task that uses it.
 
@@ -119,6 +121,7 @@ def build_dataset(
         sources: Copies of sources at hand, by name, in place of a download.
         exist_ok: Return the manifest of a version that is there already, instead of refusing.
         layout: Sizes of chunks and shards, threads; the content hash does not depend on them.
+        audit: Called with the findings of the recipe's leak audit, as sentences, where the recipe has one.
 
     Returns:
         The public manifest.
@@ -146,7 +149,7 @@ def build_dataset(
             if exist_ok and place.has(spec.dataset):
                 return read_manifest(Manifest, place.manifest(spec.dataset))
             raise _refusal(place, spec.dataset)
-        manifest = _build(place, spec, card, owner, sources or {}, layout or Layout(), progress)
+        manifest = _build(place, spec, card, owner, sources or {}, layout or Layout(), progress, audit)
     for task, failure in prepare_all(spec.dataset, store=place.root, progress=progress).items():
         _log.warning("%s is built, but task %s cannot use it: %s", spec.dataset, task, failure)
     return manifest
@@ -179,6 +182,7 @@ def _build(
     given: Mapping[str, str | os.PathLike[str]],
     layout: Layout,
     progress: Progress | None,
+    audit: Callable[[list[str]], object] | None = None,
 ) -> Manifest:
     """Stage, fill, compare, publish; the caller holds the lock and has seen that the version is not there."""
     from primabench_core.discovery import registry
@@ -187,7 +191,7 @@ def _build(
     packages = source_files.check_requirements(spec, distribution, given)
     function = registry.resolve(spec.build, owner=distribution)
     with staging(place.dataset(spec.dataset), place.staging_prefix(spec.dataset)) as stage:
-        pins = Pins(spec, place.dataset(spec.dataset), checkout=source_files.checkout_of(distribution) is not None)
+        pins = Pins(spec, place.dataset(spec.dataset), checkout=checkout_of(distribution) is not None)
         paths = {name: Path(path) for name, path in given.items()}
         context = BuildContext(spec, stage.work, paths, pins=pins, progress=progress)
         _say(progress, "running the recipe", 0, 1)
@@ -198,8 +202,19 @@ def _build(
         manifest = _manifest(card, spec, recipe, records, public, solution)
         _compare(card, manifest)
         write_manifest(manifest, stage.result / MANIFEST)
+        findings = _audit(spec, artifacts, distribution) if audit and spec.audit else []
         stage.publish(place.version(spec.dataset))
+    if audit and findings:
+        audit(findings)
     return manifest
+
+
+def _audit(spec: RecipeSpec, artifacts: list[Artifact], distribution: str) -> list[str]:
+    from primabench_core.discovery import registry
+
+    look: Callable[[RecipeSpec, list[Artifact]], Iterable[str]] = registry.resolve(spec.audit, owner=distribution)
+    with plugin_code(f"the leak audit of {spec.dataset}", distribution):
+        return [str(line) for line in look(spec, artifacts)]
 
 
 def _say(progress: Progress | None, step: str, done: int, total: int) -> None:

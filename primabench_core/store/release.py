@@ -7,13 +7,13 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from primabench_core.discovery.origin import checkout_of
 from primabench_core.errors import PrimaBenchError, UsageError
 from primabench_core.spec.dataset import RecipeSpec
 from primabench_core.store.location import Store
 from primabench_core.store.manifest import Manifest, read_manifest
 from primabench_core.store.prepare import require_built
 from primabench_core.store.publish import publish
-from primabench_core.store.sources import checkout_of
 from primabench_core.store.writing import Progress
 
 

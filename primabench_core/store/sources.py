@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import subprocess
@@ -12,9 +11,8 @@ from collections.abc import Callable, Mapping
 from hashlib import sha256
 from importlib import metadata, util
 from pathlib import Path
-from typing import Any
-from urllib.parse import unquote, urlparse
 
+from primabench_core.discovery.origin import checkout_of, direct_url
 from primabench_core.errors import CorruptDataError, MissingPluginError, PrimaBenchError, StoreError
 from primabench_core.spec.dataset import RecipeSpec, Source
 from primabench_core.store.faults import named
@@ -235,25 +233,9 @@ def recipe_record(spec: RecipeSpec, distribution: str, version: str, packages: M
     )
 
 
-def checkout_of(distribution: str) -> Path | None:
-    """The working copy that a distribution is installed from in editable form, if it is."""
-    origin = _origin(distribution)
-    folder = unquote(urlparse(origin.get("url", "")).path) if origin.get("dir_info", {}).get("editable") else ""
-    return Path(folder) if folder and Path(folder).is_dir() else None
-
-
-def _origin(distribution: str) -> dict[str, Any]:
-    try:
-        text = metadata.distribution(distribution).read_text("direct_url.json")
-        found: dict[str, Any] = json.loads(text) if text else {}
-    except (metadata.PackageNotFoundError, json.JSONDecodeError):
-        return {}
-    return found
-
-
 def _commit(distribution: str) -> str:
     """Commit that a distribution was installed from, as far as its metadata or its checkout tell."""
-    recorded = _origin(distribution).get("vcs_info", {}).get("commit_id", "")
+    recorded = direct_url(distribution).get("vcs_info", {}).get("commit_id", "")
     folder = checkout_of(distribution)
     if recorded or folder is None or not shutil.which("git"):
         return str(recorded)

@@ -9,6 +9,7 @@ from pathlib import Path
 from attrs import frozen
 
 from primabench_core.discovery import names, registry
+from primabench_core.discovery.origin import checkout_of
 from primabench_core.errors import UsageError
 from primabench_core.testing.subjects import PluginSubject
 
@@ -79,8 +80,6 @@ def write_pins(distribution: str, pins: list[Pin]) -> list[Pin]:
     Raises:
         UsageError: it is not installed from a folder, or a hash stands in no file of it.
     """
-    from primabench_core.store.sources import checkout_of
-
     if not pins:
         return []
     folder = checkout_of(distribution)

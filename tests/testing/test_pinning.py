@@ -40,7 +40,7 @@ def test_a_changed_list_and_a_changed_recipe_are_found_and_written(fake_distribu
 
     with pytest.raises(UsageError, match="not installed from a folder"):
         write_pins("primabench-task-pin-sample", stale)
-    monkeypatch.setattr("primabench_core.store.sources.checkout_of", lambda name: folder)
+    monkeypatch.setattr("primabench_core.testing.pinning.checkout_of", lambda name: folder)
     written = write_pins("primabench-task-pin-sample", stale)
     assert {p.file for p in written} == {f"src/{PACKAGE}/specs.py"}
     specs = (source / "specs.py").read_text()
@@ -49,7 +49,7 @@ def test_a_changed_list_and_a_changed_recipe_are_found_and_written(fake_distribu
 
 def test_a_hash_that_stands_nowhere_is_named_and_nothing_is_written(monkeypatch, tmp_path):
     (tmp_path / "specs.py").write_text("old = '" + "a" * 64 + "'\n")
-    monkeypatch.setattr("primabench_core.store.sources.checkout_of", lambda name: tmp_path)
+    monkeypatch.setattr("primabench_core.testing.pinning.checkout_of", lambda name: tmp_path)
     pins = [Pin("known", "content_hash", "a" * 64, "b" * 64), Pin("lost", "content_hash", "c" * 64, "d" * 64)]
     with pytest.raises(UsageError, match='lost: content_hash="' + "d" * 64):
         pinning.write_pins("primabench-anything", pins)
