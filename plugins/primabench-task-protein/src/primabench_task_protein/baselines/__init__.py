@@ -1,0 +1,1 @@
+"""Simple predictors without any training."""

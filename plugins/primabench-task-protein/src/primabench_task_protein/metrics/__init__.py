@@ -1,0 +1,1 @@
+"""Metrics of protein fitness: loaded when they run."""

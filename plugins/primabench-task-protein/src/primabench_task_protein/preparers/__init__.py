@@ -1,0 +1,1 @@
+"""How the task sees a dataset: loaded when a dataset is prepared."""

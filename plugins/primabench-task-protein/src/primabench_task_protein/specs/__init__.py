@@ -1,0 +1,1 @@
+"""What this distribution declares: frozen values that import no array library."""

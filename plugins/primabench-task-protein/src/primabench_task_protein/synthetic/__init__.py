@@ -1,0 +1,1 @@
+"""Made scans for offline trials: the same bytes on every machine."""
