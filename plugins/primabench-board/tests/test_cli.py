@@ -103,3 +103,25 @@ def test_the_command_is_found_through_its_hook():
     from primabench_core.discovery.hooks import cli_commands
 
     assert "board" in cli_commands()
+
+
+def test_from_embeddings_to_a_page(tmp_path, monkeypatch, capsys):
+    """The joint with primabench-task-patient: what its command writes is what this one reads."""
+    pytest.importorskip("primabench_task_patient", reason="primabench-task-patient is not installed")
+    monkeypatch.chdir(tmp_path)
+    assert main(["patient", "quickstart", "quick"]) == 0
+    results = sorted(str(path) for path in (tmp_path / "quick").glob("*.scores.json"))
+    assert len(results) >= 3
+    place = ["--registry", "quick/truth/tasks.yaml"]
+    assert main(["board", "add", *results, "--owner", "me", *place]) == 0
+    capsys.readouterr()
+    assert main(["board", "show", "bulk-rna", "--json", *place]) == 0
+    board = json.loads(capsys.readouterr().out)
+    assert {"partial"} <= {left["model"] for left in board["unranked"]}
+    assert any(line["model"].endswith("(baseline)") for line in board["ranked"])
+    assert main(["board", "export", "site", *place]) == 0
+    assert "Synthetic data." in (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
+    labels = (tmp_path / "quick" / "truth" / "t_endotype" / "labels.csv").read_text(encoding="utf-8").splitlines()
+    samples = {line.split(",")[0] for line in labels[1:]}
+    written = "".join(path.read_text(encoding="utf-8") for path in (tmp_path / "site").rglob("*") if path.is_file())
+    assert not [sample for sample in samples if f'"{sample}"' in written]

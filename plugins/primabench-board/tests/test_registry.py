@@ -150,7 +150,7 @@ datasets: [{id: d1, modality: bulk-rna, colour: red}]
 tasks: [{id: t1, dataset: d1, area: skin, category: c, metric: auroc}]
 """
     registry = parse_registry(text)
-    assert registry.modalities["bulk-rna"].title == "Bulk rna"
+    assert registry.modalities["bulk-rna"].title == "Bulk RNA"
     assert registry.categories["c"].metric == "auroc"
     assert registry.rules.probe == "linear-probe/1"
 

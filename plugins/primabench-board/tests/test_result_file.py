@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from primabench_board.ledger import Ledger
 from primabench_board.result_file import parse_result, read_result, to_document
 
 from primabench_core.errors import ResultError
@@ -53,7 +54,7 @@ KINDS = {
     ("scores", 0, "per_fold"): ["text", 5, [], None, {"0": "0.5"}],
     ("scores", 0, "interval", "low"): ["text", [], {}, True, None],
     ("scores", 0, "interval", "draws"): ["text", 2000.5, True, None],
-    ("scores", 0, "probe", "sha256"): [5, [], {}, True, None, "short"],
+    ("scores", 0, "probe", "sha256"): [5, [], {}, True, "short"],
     ("scores", 0, "folds", "n"): ["5", 5.5, True, None],
     ("submission", "warnings"): ["text", 5, {}, None, ["text"]],
     ("versions",): ["text", 5, [], None, {"numpy": 2}],
@@ -70,6 +71,13 @@ def test_wrong_kinds_are_refused_with_their_path(made, path, value):
     else:
         place[path[-1]] = value
     assert str(path[-1]) in refused(made)
+
+
+def test_where_nothing_was_fitted_no_probe_is_named(made, registry):
+    made["scores"][4]["probe"] = {"id": None, "sha256": None, "chosen": {}}
+    with Ledger(":memory:") as ledger:
+        ledger.add(parse_result(json.dumps(made)), registry)
+        assert [r.status for r in ledger.entries()[0].rows] == ["scored"] * 4 + ["skipped"]
 
 
 def test_unknown_keys_are_refused(made):
@@ -97,6 +105,8 @@ def test_unknown_keys_are_refused(made):
         (lambda d: d["scores"][0]["hashes"].update(labels_sha256="x"), "64 hexadecimal"),
         (lambda d: d["scores"][0]["hashes"].update(labels_sha256=None), "missing beside a score"),
         (lambda d: d["scores"][0]["folds"].update(kind="loo"), "folds.kind"),
+        (lambda d: d["scores"][0]["probe"].update(id=None), "probe.id: missing"),
+        (lambda d: d["scores"][0]["probe"].update(sha256=None), "probe.sha256: missing"),
         (lambda d: d["scores"].reverse(), "not sorted"),
         (lambda d: d["scores"].append(d["scores"][0]), "stands twice"),
         (lambda d: d.update(scores=[], counts={}, complete=True), "scores: empty"),

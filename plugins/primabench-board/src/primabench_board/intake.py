@@ -40,7 +40,7 @@ def misfits(submission: Submission, registry: Registry) -> list[str]:
             ("metric", score.metric, task.metric),
             ("probe", score.probe.id, registry.rules.probe),
         ):
-            if found != expected:
+            if found != expected and found is not None:  # without a fit there is no probe to name
                 faults.append(f"{score.task}: the {key} is {found}, the registry says {expected}")
         is_pinned = score.status == "scored" and task.labels_sha256
         if is_pinned and score.hashes.labels_sha256 != task.labels_sha256:

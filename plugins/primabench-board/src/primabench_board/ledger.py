@@ -262,7 +262,7 @@ def _write(connection: Connection, submission: Submission, name_id: int, owner: 
             "low": row.low,
             "high": row.high,
             "labels_sha256": row.labels,
-            "probe_sha256": row.record["probe"]["sha256"],
+            "probe_sha256": row.record["probe"]["sha256"] or "",
             "record": _json(row.record),
         }
         for row in (_entered(score) for score in submission.scores)

@@ -33,7 +33,7 @@ class Entry:
     """A modality, an area or a category.
 
     Args:
-        id: Lower-case letters, digits and hyphens.
+        id: Lower-case letters, digits, hyphens and underscores.
         title: As it is shown.
         about: A sentence for the page.
         metric: The one metric of a category; empty otherwise.

@@ -16,7 +16,7 @@ from primabench_core.errors import close_names
 T = TypeVar("T")
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
-_SLUG = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_SLUG = re.compile(r"[a-z0-9]+([_-][a-z0-9]+)*")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _TOP = {
     "name", "title", "synthetic", "organisation", "rules", "modalities", "areas", "categories", "datasets", "tasks",
@@ -159,8 +159,12 @@ def _misfit(content: Any, kind: str) -> str:
     return f"expected text, found {content!r}; put it in quotes"
 
 
+_ACRONYMS = ("rna", "dna", "mrna", "atac", "ms")
+
+
 def _titled(identity: str) -> str:
-    text = identity.replace("-", " ").replace("_", " ")
+    parts = identity.replace("-", " ").replace("_", " ").split()
+    text = " ".join(part.upper() if part in _ACRONYMS else part for part in parts)
     return text[:1].upper() + text[1:]
 
 
@@ -175,7 +179,7 @@ def _words(document: Mapping[str, Any], key: str, used: list[str], faults: list[
         entries = [Entry(id=identity, title=_titled(identity)) for identity in dict.fromkeys(used)]
     for entry in entries:
         if not _SLUG.fullmatch(entry.id):
-            faults.append(f"{key} ({entry.id!r}): an id has lower-case letters, digits and single hyphens")
+            faults.append(f"{key} ({entry.id!r}): an id has lower-case letters, digits, single hyphens and underscores")
     return {entry.id: entry for entry in entries}
 
 
@@ -244,7 +248,9 @@ def _check_open(
     for number, item in enumerate(opened):
         for key, value in (("modality", item.modality), ("area", item.area)):
             if value and not _SLUG.fullmatch(value):
-                faults.append(f"open[{number}].{key}: an id has lower-case letters, digits and single hyphens")
+                faults.append(
+                    f"open[{number}].{key}: an id has lower-case letters, digits, single hyphens and underscores"
+                )
         if item.area and areas_declared and item.area not in words["area"]:
             faults.append(f"open[{number}].area: unknown {item.area!r}{_meant(item.area, words['area'])}")
         if opened.index(item) != number:

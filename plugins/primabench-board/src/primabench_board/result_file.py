@@ -214,10 +214,19 @@ def _score_faults(score: TaskScore) -> list[str]:
             faults.append(f"hashes.{key}: missing beside a score")
         if digest is not None and not _SHA256.fullmatch(digest):
             faults.append(f"hashes.{key}: expected 64 hexadecimal digits")
-    if not _SHA256.fullmatch(score.probe.sha256):
-        faults.append("probe.sha256: expected 64 hexadecimal digits")
+    faults += _probe_faults(score)
     if score.folds.kind not in ("folds", "split"):
         faults.append(f"folds.kind: unknown {score.folds.kind!r}")
+    return faults
+
+
+def _probe_faults(score: TaskScore) -> list[str]:
+    faults = []
+    if score.probe.sha256 is not None and not _SHA256.fullmatch(score.probe.sha256):
+        faults.append("probe.sha256: expected 64 hexadecimal digits")
+    for key in ("id", "sha256"):
+        if score.status == "scored" and getattr(score.probe, key) is None:
+            faults.append(f"probe.{key}: missing beside a score")
     return faults
 
 

@@ -65,10 +65,10 @@ class Folds:
 
 @frozen(kw_only=True)
 class Probe:
-    """What was fitted; ``chosen`` holds the penalty of each fold."""
+    """What was fitted; ``chosen`` holds the penalty of each fold. Its names may be None where nothing was fitted."""
 
-    id: str
-    sha256: str
+    id: str | None
+    sha256: str | None
     chosen: Mapping[str, float]
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 
 _BEGINNINGS = frozenset("=+-@|%\t\r\n")
 """What spreadsheets take for the beginning of a formula, or skip before one."""
+
+_AWKWARD = re.compile(r'[",\r\n]')
 
 
 def disarmed(text: str) -> str:
@@ -37,14 +40,8 @@ def to_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 
 def _line(cells: Sequence[object]) -> str:
-    line = ",".join(_quoted(_cell(value)) for value in cells)
+    line = ",".join([_cell(value) for value in cells])
     return line or '""'  # a line of one blank cell is no blank line
-
-
-def _quoted(text: str) -> str:
-    """Quoted where it must be; the csv module of Python 3.11 leaves a lone carriage return bare."""
-    doubled = text.replace('"', '""')
-    return f'"{doubled}"' if any(c in text for c in ',"\r\n') else text
 
 
 def _cell(value: object) -> str:
@@ -54,4 +51,12 @@ def _cell(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, int | float):
         return repr(value)
-    return disarmed(str(value))
+    return _quoted(disarmed(str(value)))
+
+
+def _quoted(text: str) -> str:
+    """Quoted where it must be; the csv module of Python 3.11 leaves a lone carriage return bare."""
+    if not _AWKWARD.search(text):
+        return text
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"'

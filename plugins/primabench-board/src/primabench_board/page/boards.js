@@ -25,7 +25,8 @@ function homeView() {
     h("p", { class: "lede" },
       `${plural(DATA.boards.length, "board")} over ${plural(DATA.tasks.length, "task")}; ` +
       `${plural(ranked, "model")} ranked out of ${plural(DATA.models.length, "submitted model")}. ` +
-      (DATA.as_of ? `As of ${day(DATA.as_of)}.` : "Nothing was submitted yet.")),
+      (DATA.as_of ? "As of " : "Nothing was submitted yet."),
+      DATA.as_of && h("span", { class: "whole" }, `${day(DATA.as_of)}.`)),
     groups,
   ];
 }
@@ -35,7 +36,7 @@ function boardCard(board) {
   const alone = board.families.length === 1; // a mean of unlike metrics orders rows and is no headline
   const metric = alone ? metricOf(board.families[0].metric).title : `${board.families.length} task families`;
   const lead = lines.length
-    ? h("ol", { class: "lead" }, lines.map((line) => h("li", {},
+    ? h("ol", { class: "lead" }, lines.map((line) => h("li", { class: line.rank === 1 ? "first" : null },
         h("span", { class: "rank" }, line.rank), h("span", { class: "name" }, model(line.entry).shown),
         alone && h("span", { class: "value" }, number(line.order)))))
     : h("p", { class: "empty" }, "No model covers every task yet.");

@@ -17,9 +17,11 @@ function submitView() {
     h("h2", {}, "Three steps"),
     h("ol", { class: "steps" },
       h("li", {}, h("h3", {}, "Embed"), h("p", {}, "Compute one vector for each sample of each dataset. A model is ranked on a board when it covers every task there; what it does not cover is skipped, not scored as zero.")),
-      h("li", {}, h("h3", {}, "Check the file"), h("p", {}, "No labels are needed:"), block("pip install primabench-task-patient\nprimabench patient validate embeddings.parquet")),
+      h("li", {}, h("h3", {}, "Check the file"), h("p", {}, "No labels are needed:"), block("pip install primabench-task-patient\nprimabench patient validate embeddings.parquet --inputs inputs/")),
       h("li", {}, h("h3", {}, "Hand it in"), h("p", {}, "Send the file to whoever runs these boards. ", contact()), h("p", {}, "They score it and add the result:"),
-        block("primabench patient score embeddings.parquet\nprimabench board add result.json\nprimabench board export site/"))),
+        block('primabench patient score embeddings.parquet --truth truth/ --model "My model" --out result.json\n' +
+          "primabench board add result.json --registry truth/tasks.yaml --owner NAME\n" +
+          "primabench board export site/ --registry truth/tasks.yaml"))),
     h("h2", {}, "The file"),
     h("div", { class: "scroll" }, h("table", { class: "simple" },
       h("thead", {}, h("tr", {}, ["Format", "Ids", "Vectors"].map((t) => h("th", { scope: "col" }, t)))),
@@ -34,6 +36,7 @@ function submitView() {
     list(
       "A name belongs to the account that used it first. The latest submission of a name counts.",
       "Names that look like another one are refused, as are headings of the tables and names that end like a baseline.",
+      "A submission that would cost its model a rank is taken only on purpose; earlier submissions stay in the ledger.",
       cap !== null && `An account may hand in ${plural(cap, "submission")} a day.`),
   ];
 }
