@@ -16,6 +16,7 @@ from primabench_core.state.counts import Counts
 from primabench_core.state.multiplicity import Groups, Multiplicities
 from primabench_core.state.rows import Rows
 from primabench_core.state.tables import Cells, Tables
+from primabench_core.state.units import Units
 from primabench_core.testing.measure import degenerate, is_same, state_of
 from primabench_core.testing.report import CheckFailure, NotApplicable
 from primabench_core.testing.subjects import MetricSubject
@@ -39,7 +40,7 @@ def check_weights_are_repeated_rows(subject: MetricSubject) -> None:
             function(state, **params)
         except (ContractError, ParameterError, UsageError):  # there is no interval of what is refused
             continue
-        if not isinstance(state, Rows | Counts):  # sums of rows that nobody kept
+        if not isinstance(state, Rows | Counts | Units):  # sums of rows that nobody kept
             continue
         for what, drawn, states in resamples(state):
             values = weighted(state, drawn, **params)
@@ -57,13 +58,13 @@ def check_weights_are_repeated_rows(subject: MetricSubject) -> None:
         raise NotApplicable("its weighted function declines every generated input")
 
 
-def _value(function: Callable[..., Any], state: Rows | Counts, params: Any) -> float | None:
+def _value(function: Callable[..., Any], state: Rows | Counts | Units, params: Any) -> float | None:
     outcome = function(state, **params)
     value = outcome.value if isinstance(outcome, Outcome) else outcome
     return float(value) if value is not None and isfinite(value) else None
 
 
-def resamples(state: Rows | Counts, seed: int = 5) -> Iterator[Resampled]:
+def resamples(state: Rows | Counts | Units, seed: int = 5) -> Iterator[Resampled]:
     """Resamples of a state: all rows once, none, one row alone, random ones, and random ones of groups of rows."""
     rng = np.random.default_rng(seed)
     if isinstance(state, Counts):
@@ -86,5 +87,5 @@ def _times(rng: np.random.Generator, n: int, once: Ints) -> Ints:
     return np.concatenate([once[None], alone, rng.poisson(1.0, (4, n)), rng.poisson(0.05, (4, n))]).astype(np.int64)
 
 
-def _repeated(state: Rows, times: Sequence[int] | Ints) -> Rows:
+def _repeated(state: Any, times: Sequence[int] | Ints) -> Any:
     return state.take(np.repeat(np.arange(state.n), times))
