@@ -93,5 +93,5 @@ def board_ids(registry: Registry) -> Iterator[tuple[str, str]]:
     """Id of every board and open board with what it is, to find ids that fall together."""
     for board in derive_boards(registry):
         yield board.id.lower(), f"the {board.kind} {board.slice}"
-    for board in open_boards(registry):
-        yield open_id(board).lower(), f"the open board of {board.area or board.modality}"
+    for place in open_boards(registry):
+        yield open_id(place).lower(), f"the open board of {place.area or place.modality}"

@@ -10,7 +10,7 @@ from typing import Any
 
 import attrs
 from attrs import field, frozen
-from sqlalchemy import Connection, func, insert, select
+from sqlalchemy import Connection, Table, func, insert, select
 
 from primabench_board import database
 from primabench_board.derive import derive_boards
@@ -188,8 +188,7 @@ def _claim(connection: Connection, name: ModelName, owner: str, moment: str) -> 
             f"The name {name.display!a} looks like {found[0].display!a}, which is taken.", remedy="choose another name"
         )
     values = attrs.asdict(name) | {"owner": owner, "first_used": moment}
-    made = connection.execute(insert(names).values(**values))
-    return made.inserted_primary_key[0], name.display
+    return _insert(connection, names, values), name.display
 
 
 def _check_same_truth(connection: Connection, submission: Submission, registry: Registry) -> None:
@@ -238,20 +237,18 @@ def _write(connection: Connection, submission: Submission, name_id: int, owner: 
         "submission": attrs.asdict(submission.submission),
         "versions": dict(submission.versions),
     }
-    made = connection.execute(
-        insert(submissions).values(
-            name_id=name_id,
-            organisation=submission.model.organisation or "",
-            model_family=submission.model.family or "",
-            is_baseline=submission.model.is_baseline,
-            owner=owner,
-            submitted_at=submission.submitted_at,
-            added_at=moment,
-            document_sha256=digest,
-            facts=_json(facts),
-        )
-    )
-    number: int = made.inserted_primary_key[0]
+    head = {
+        "name_id": name_id,
+        "organisation": submission.model.organisation or "",
+        "model_family": submission.model.family or "",
+        "is_baseline": submission.model.is_baseline,
+        "owner": owner,
+        "submitted_at": submission.submitted_at,
+        "added_at": moment,
+        "document_sha256": digest,
+        "facts": _json(facts),
+    }
+    number = _insert(connection, submissions, head)
     rows = [
         {
             "submission_id": number,
@@ -269,6 +266,13 @@ def _write(connection: Connection, submission: Submission, name_id: int, owner: 
     ]
     connection.execute(insert(scores), rows)
     return number
+
+
+def _insert(connection: Connection, table: Table, values: dict[str, Any]) -> int:
+    """Id of a new row."""
+    key = connection.execute(insert(table).values(**values)).inserted_primary_key
+    assert key is not None
+    return int(key[0])
 
 
 def _json(value: Any) -> str:

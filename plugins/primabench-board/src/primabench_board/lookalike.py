@@ -63,7 +63,7 @@ def _prototypes() -> dict[str, str]:
     The package lists pairs in both directions. A class of the table is one target and the letters that look like it,
     so the classes are found by joining pairs; the target is the only member of several letters, or any fixed member.
     """
-    from confusable_homoglyphs.confusables import confusables_data
+    from confusable_homoglyphs.confusables import confusables_data  # type: ignore[import-untyped]
 
     parent: dict[str, str] = {}
 

@@ -43,12 +43,10 @@ def checked(document: Mapping[str, Any], faults: list[str]) -> Registry | None:
     _check_tasks(tasks, {d.id: d for d in datasets}, words, faults)
     categories = _with_metrics(words["category"], tasks, faults)
     _check_open(opened, words, "areas" in document, faults)
-    single = {
-        "organisation": _single(document, "organisation", Organisation, faults),
-        "rules": _single(document, "rules", Rules, faults),
-    }
-    _check_rules(single["rules"], faults)
-    url = single["organisation"].url if single["organisation"] else ""
+    organisation = _single(document, "organisation", Organisation, faults) or Organisation()
+    rules = _single(document, "rules", Rules, faults) or Rules()
+    _check_rules(rules, faults)
+    url = organisation.url
     if url and not url.startswith(("https://", "http://")):
         faults.append(f"organisation.url: expected an address that begins with https://, found {url!r}")
     name = _text(document, "name", faults)
@@ -62,8 +60,8 @@ def checked(document: Mapping[str, Any], faults: list[str]) -> Registry | None:
         name=name or "boards",
         title=title or "Boards",
         synthetic=synthetic,
-        organisation=single["organisation"] or Organisation(),
-        rules=single["rules"] or Rules(),
+        organisation=organisation,
+        rules=rules,
         modalities=_areas_of_open(words["modality"], [o.modality for o in opened]),
         areas=_areas_of_open(words["area"], [o.area for o in opened if o.area]),
         categories=categories,
@@ -257,9 +255,7 @@ def _check_open(
             faults.append(f"open[{number}]: {open_id(item)} stands twice")
 
 
-def _check_rules(rules: Rules | None, faults: list[str]) -> None:
-    if rules is None:
-        return
+def _check_rules(rules: Rules, faults: list[str]) -> None:
     if rules.decimals is not None and rules.decimals > 12:
         faults.append(f"rules.decimals: at most 12, found {rules.decimals}")
     if rules.daily_cap == 0:

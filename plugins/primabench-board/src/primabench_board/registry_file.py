@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import yaml
+import yaml  # type: ignore[import-untyped]
 
 LARGEST = 4_000_000
 """Most characters of a registry file."""
 
 
-class _Loader(yaml.SafeLoader):
+class _Loader(yaml.SafeLoader):  # type: ignore[misc]
     """Refuses a key that stands twice (YAML keeps the last) and references, which can swell without end."""
 
     def compose_node(self, parent: Any, index: Any) -> Any:
@@ -31,7 +31,8 @@ class _Loader(yaml.SafeLoader):
                     None, None, f"the key {key!r} stands twice", key_node.start_mark
                 )
             seen.add(key)
-        return super().construct_mapping(node, deep)
+        made: dict[Any, Any] = super().construct_mapping(node, deep)
+        return made
 
 
 def read_document(text: str, faults: list[str]) -> dict[str, Any] | None:

@@ -145,9 +145,13 @@ def _converter() -> Converter:
     def listed(value: Any, kind: Any) -> Any:  # a text is a sequence of texts to cattrs
         if type(value) is not list:
             raise TypeError(f"expected list, found {type(value).__name__}")
-        return tuple(made.structure(value, list[get_args(kind)[0]]))  # type: ignore[misc]
+        inner: Any = list[get_args(kind)[0]]  # type: ignore[misc]
+        return tuple(made.structure(value, inner))
 
-    made.register_structure_hook_func(lambda kind: get_origin(kind) is tuple, listed)
+    def is_listed(kind: Any) -> bool:
+        return get_origin(kind) is tuple
+
+    made.register_structure_hook_func(is_listed, listed)
     return made
 
 
