@@ -12,7 +12,7 @@ import nox
 ROOT = Path(__file__).parent
 PLUGINS = sorted(p.parent.relative_to(ROOT).as_posix() for p in ROOT.glob("plugins/*/pyproject.toml"))
 DISTRIBUTIONS = [".[report,files,test,lint,docs]", *PLUGINS]
-RECIPES = "recipes[scanpy,fetched]"
+RECIPES = "recipes[scanpy,fetched,chem]"
 CARRIERS = ["SQUARNA", "physical-validation", "pybedtools", "pydebiaseddta"]  # packages whose files recipes read
 PYTHON_SOURCES = ["primabench_core", "plugins", "recipes", "tests", "noxfile.py"]
 
@@ -113,7 +113,7 @@ def recipes_on_newer_libraries(session: nox.Session) -> None:
     No constraints, and no torch: building data needs none.
     """
     needed = ["numpy", "xarray", "zarr", "attrs", "cattrs", "pluggy", "importlib-metadata<10", "fsspec", "rich"]
-    readers = ["pandas", "anndata", "scipy", "scikit-learn", "pyyaml", "matplotlib"]
+    readers = ["pandas", "anndata", "scipy", "scikit-learn", "pyyaml", "matplotlib", "rdkit"]
     session.install(*needed, *readers, "pytest", "hypothesis")
     plugins = [part for target in PLUGINS for part in ("-e", target)]
     session.install("--no-deps", "-e", ".", *plugins, "-e", "recipes", *CARRIERS, "scanpy", "scikit-survival")

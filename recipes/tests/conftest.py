@@ -49,6 +49,24 @@ def run(recipe_of, monkeypatch):
     monkeypatch.setattr(pins, "_file_of_package", lambda spec: None)
 
     def go(slug: str, given: dict[str, Path]) -> dict[str, object]:
-        return {artifact.path: artifact for artifact in run_recipe(recipe_of(slug), given)}
+        recipe = recipe_of(slug)
+        found = run_recipe(recipe, given)
+        audited(recipe, found)
+        return {artifact.path: artifact for artifact in found}
 
     return go
+
+
+def audited(recipe: RecipeSpec, artifacts: list) -> None:
+    """The audit that a build prints runs on whatever a recipe returns, and looks at all that its plan names."""
+    from primabench_recipes.curation.readme import plan_of
+
+    lines = registry.resolve(recipe.audit)(recipe, artifacts)
+    plan = plan_of(recipe)
+    assert lines[0].startswith("rows: ")
+    assert lines[-1].startswith("public truth: ")
+    text = "\n".join(lines)
+    for name in (plan.label, plan.near, *plan.groups):
+        assert f"`{name}`" in text or not name
+    assert "duplicates within" in text or not plan.identity
+    assert "scaffolds" in text or not plan.smiles

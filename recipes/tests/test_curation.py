@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from primabench_recipes.curation import exploring, readme
+from primabench_recipes.curation import exploring, readme, scaffolds
 from primabench_recipes.curation.audit import audit
 from primabench_recipes.curation.card import AuditPlan
+from primabench_recipes.curation.near import LEAST, Sketch, jaccard, with_a_near_one
 from primabench_recipes.curation.views import blind_order, censored, published_splits, three_views
 from primabench_recipes.formats.archives import read_members
 from primabench_recipes.formats.arff import read_arff
@@ -69,6 +70,61 @@ def test_every_kind_of_field_can_be_audited():
     assert "duplicates within the data: 1" in audit({"": data}, AuditPlan(identity=["x"]))
     assert any("3 entries, 0 to 2" in line for line in audit({"": data}, AuditPlan(label="pairs")))
     assert any("2 columns" in line for line in audit({"": data}, AuditPlan(label="wide", identity=["wide"])))
+
+
+def planted(seed, n, letters="ACGT"):
+    return "".join(np.random.default_rng(seed).choice(list(letters), n))
+
+
+def mutated(sequence, places):
+    found = list(sequence)
+    for place in places:
+        found[place] = {"A": "C", "C": "G", "G": "T", "T": "A"}[found[place]]
+    return "".join(found)
+
+
+def test_near_duplicates_are_found_on_both_strands_and_far_ones_are_not():
+    one, two, other = (planted(seed, 300) for seed in range(3))
+    turned = reverse_complement(mutated(two, [40]))
+    train = EvalData({"s": [one, two]}, ids=["a", "b"])
+    test = EvalData({"s": [mutated(one, [150]), turned, other, one, mutated(one, range(0, 300, 9))]}, ids=list("cdefg"))
+    plan = AuditPlan(identity=["s"], near="s", reverse_complement=True)
+    found = audit({"train": train, "test": test}, plan)
+    assert any("`s` of test with a near one in train" in x and ": 2 of 5, with 40.0 % of the rows" in x for x in found)
+    one_strand = audit({"train": train, "test": test}, AuditPlan(near="s"))
+    assert any(": 1 of 5, with 20.0 % of the rows" in line for line in one_strand)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.integers(0, 12), st.integers(60, 200), st.sampled_from([5, 8, 12]))
+def test_near_is_the_jaccard_index_of_kmers(seed, changes, n, k):
+    """Against sets of text: sketches only choose whom to compare."""
+    one = planted(seed, n)
+    two = mutated(one, np.random.default_rng(seed + 1).choice(n, changes, replace=False))
+    a, b = ({s[i : i + k] for i in range(len(s) - k + 1)} for s in (one, two))
+    index = len(a & b) / len(a | b)
+    assert jaccard(Sketch.of(one, k), Sketch.of(two, k)) == index
+    assert with_a_near_one([two], [one], k) == ({two} if index >= LEAST and one != two else set())
+
+
+def test_short_sequences_are_near_nobody():
+    assert with_a_near_one(["ACG", ""], ["ACGA", "ACG"], 12) == set()
+
+
+def test_scaffolds_tie_molecules_together():
+    pytest.importorskip("rdkit", reason="scaffolds")
+    train = EvalData({"smiles": ["CCc1ccccc1", "CCO", "C1CCNCC1"]}, ids=["a", "b", "c"])
+    test = EvalData({"smiles": ["Oc1ccccc1", "c1ccc2ccccc2c1", "CC", "not a molecule"]}, ids=["d", "e", "f", "g"])
+    found = audit({"train": train, "test": test}, AuditPlan(smiles="smiles"))
+    said = "scaffolds (Bemis-Murcko) in test: 2, the most frequent one of 1 rows; 1 rows without a ring, 1 that RDKit"
+    assert any(said in line for line in found)
+    assert "scaffolds of test that stand in train too: 1 of 2, with 25.0 % of the rows" in found
+
+
+def test_without_rdkit_the_audit_says_that_it_did_not_look(monkeypatch):
+    monkeypatch.setattr(scaffolds, "can_be_had", lambda: False)
+    data = EvalData({"smiles": ["CC"]}, ids=["a"])
+    assert any("not looked at" in line for line in audit({"": data}, AuditPlan(smiles="smiles")))
 
 
 @given(st.text("ACGTRYKMSWBDHVN", max_size=30))

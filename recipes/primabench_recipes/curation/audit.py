@@ -1,8 +1,9 @@
 """The leak audit: what of the test data a model may have met in training, in numbers.
 
 It counts exact duplicates (and, for DNA, reverse-complement ones) within and across splits and whether their labels
-agree, groups that stand on both sides (donors, genes, proteins, families …), and the balance of the classes. It does
-not look for near duplicates or homologs; a source that removed them says so on its card.
+agree, near duplicates (by k-mers, of sequences) across splits, groups that stand on both sides (donors, genes,
+proteins, families, chromosomes, scaffolds …), and the balance of the classes. It does not look for remote homologs; a
+source that removed them says so on its card.
 """
 
 from __future__ import annotations
@@ -14,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from primabench_core import EvalData
+from primabench_recipes.curation import scaffolds
 from primabench_recipes.curation.card import AuditPlan
+from primabench_recipes.curation.near import LEAST, rows_of, with_a_near_one
 from primabench_recipes.formats.fasta import reverse_complement
 
 _SHOWN = 12
@@ -41,8 +44,12 @@ def audit(parts: Mapping[str, EvalData], plan: AuditPlan) -> list[str]:
         lines += [_balance(name, part[plan.label], plan.label) for name, part in parts.items()]
     if plan.identity:
         lines += _duplicates(parts, plan)
+    if plan.near:
+        lines += _near(parts, plan)
     for group in plan.groups:
         lines += _group(parts, group)
+    if plan.smiles:
+        lines += _scaffolds(parts, plan.smiles)
     lines.append(f"public truth: {plan.public_truth or 'none that we know of'}")
     return lines
 
@@ -115,19 +122,68 @@ def _share(what: str, hits: list[bool]) -> str:
     return f"{what}: {sum(hits):,} of {len(hits):,}" + (f" ({sum(hits) / len(hits):.1%})".replace("%", " %"))
 
 
+def _near(parts: Mapping[str, EvalData], plan: AuditPlan) -> list[str]:
+    texts = {name: [str(v) for v in part[plan.near].tolist()] for name, part in parts.items()}
+    names, lines = list(parts), []
+    rule = f"Jaccard index of {plan.k}-mers {LEAST} or more, equal ones left out"
+
+    def count(test: list[str], train: list[str]) -> str:
+        near = with_a_near_one(test, train, plan.k, both_strands=plan.reverse_complement)
+        hits = rows_of(test, near)
+        return f"{len(near):,} of {len(set(test)):,}, with {hits / max(len(test), 1):.1%} of the rows".replace(
+            "%", " %"
+        )
+
+    if len(names) == 1:
+        lines.append(
+            f"`{plan.near}` with a near one among the data ({rule}): {count(texts[names[0]], texts[names[0]])}"
+        )
+    for place, test in enumerate(names):
+        for train in names[:place]:
+            what = f"`{plan.near}` of {test} with a near one in {train} ({rule})"
+            lines.append(f"{what}: {count(texts[test], texts[train])}")
+    return lines
+
+
+def _scaffolds(parts: Mapping[str, EvalData], smiles: str) -> list[str]:
+    if not scaffolds.can_be_had():
+        return [f"scaffolds of `{smiles}`: not looked at, RDKit is not installed (primabench-recipes[chem])"]
+    found = {}
+    for name, part in parts.items():
+        texts = [str(v) for v in part[smiles].tolist()]
+        known = scaffolds.scaffolds_of(texts)
+        found[name] = Counter(known[text] for text in texts)
+    lines = []
+    for name, counts in found.items():
+        where = f" in {name}" if name else ""
+        ringless, unread = counts.get("", 0), counts.get(scaffolds.UNREADABLE, 0)
+        kinds = {key: n for key, n in counts.items() if key not in ("", scaffolds.UNREADABLE)}
+        most = max(kinds.values(), default=0)
+        lines.append(
+            f"scaffolds (Bemis-Murcko){where}: {len(kinds):,}, the most frequent one of {most:,} rows; "
+            f"{ringless:,} rows without a ring, {unread:,} that RDKit does not read"
+        )
+        found[name] = Counter(kinds)
+    return lines + (_shared("scaffolds", found, parts) if len(parts) > 1 else [])
+
+
 def _group(parts: Mapping[str, EvalData], group: str) -> list[str]:
     found = {name: Counter(str(v) for v in part[group].tolist()) for name, part in parts.items()}
     names = list(parts)
     if len(names) == 1:
         sizes = sorted(found[names[0]].values())
         return [f"`{group}`: {len(sizes):,}, of {sizes[0]:,} to {sizes[-1]:,} rows"]
-    lines = []
+    return _shared(f"`{group}`", found, parts)
+
+
+def _shared(what: str, found: Mapping[str, Counter[str]], parts: Mapping[str, EvalData]) -> list[str]:
+    names, lines = list(parts), []
     for place, test in enumerate(names):
         for train in names[:place]:
             shared = set(found[test]) & set(found[train])
             rows = sum(found[test][key] for key in shared)
             lines.append(
-                f"`{group}` of {test} that stand in {train} too: {len(shared):,} of {len(found[test]):,}, "
+                f"{what} of {test} that stand in {train} too: {len(shared):,} of {len(found[test]):,}, "
                 f"with {rows / max(parts[test].n, 1):.1%} of the rows".replace("%", " %")
             )
     return lines

@@ -31,6 +31,10 @@ def github(repository: str, commit: str, path: str) -> str:
     return f"https://raw.githubusercontent.com/{repository}/{commit}/{path}"
 
 
+AUDITED_BY = "primabench_recipes.curation.readme:audit_of"
+"""Reference of the function that audits what a recipe of ours returned."""
+
+
 @frozen(kw_only=True)
 class AuditPlan:
     """What the leak audit of a dataset looks at; see :mod:`primabench_recipes.curation.audit`."""
@@ -43,5 +47,11 @@ class AuditPlan:
     """Fields that tie rows together: donors, batches, genes, drugs, proteins, families, chromosomes."""
     reverse_complement: bool = False
     """The identity is DNA, whose other strand is the same thing."""
+    near: str = ""
+    """A field of sequences among which near duplicates are looked for; see :mod:`primabench_recipes.curation.near`."""
+    k: int = 12
+    """Letters of a k-mer: 12 for DNA, 8 for RNA, 5 for proteins."""
+    smiles: str = ""
+    """A field of molecules, whose scaffolds tie rows together; needs RDKit (extra ``chem``)."""
     public_truth: str = ""
     """Where anyone can read the answers."""

@@ -11,11 +11,15 @@ import sys
 from collections.abc import Iterator, Sequence
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from primabench_core.spec import DatasetSpec, RecipeSpec, Source
 from primabench_recipes.curation.audit import audit
 from primabench_recipes.curation.card import AuditPlan
 from primabench_recipes.curation.sources_at_hand import labelled_parts, parse_given, run_recipe
+
+if TYPE_CHECKING:
+    from primabench_core.store.artifact import Artifact
 
 Pair = tuple[DatasetSpec, RecipeSpec]
 
@@ -99,6 +103,35 @@ def plan_of(recipe: RecipeSpec) -> AuditPlan:
     return plan
 
 
+def pending_text(recipe: RecipeSpec) -> str:
+    """What stands in place of an audit where nobody has the source yet: how to get it, and what it looks at."""
+    plan, several = plan_of(recipe), len(family_of(recipe)) > 1
+    module = recipe.build.partition(":")[0].rpartition(".")[0] + ".explore"
+    words = "NAME_OF_SET NAME=FILE" if several else "NAME=FILE"
+    looks = []
+    if plan.identity:
+        turned = " and reverse complements" if plan.reverse_complement else ""
+        looks.append(f"equal rows{turned} by {', '.join(f'`{name}`' for name in plan.identity)}")
+    if plan.near:
+        looks.append(f"near duplicates of `{plan.near}` ({plan.k}-mers)")
+    looks += [f"balance of `{plan.label}`"] if plan.label else []
+    looks += [f"shared `{group}`" for group in plan.groups]
+    looks += [f"shared scaffolds of `{plan.smiles}`"] if plan.smiles else []
+    return (
+        f"The audit needs the source: `primabench build` prints it, and so does `python -m {module} {words}`.\n\n"
+        f"- it looks at: {'; '.join(looks) or 'the number of rows'}\n"
+        f"- public truth: {plan.public_truth or 'none that we know of'}"
+    )
+
+
+def audit_of(recipe: RecipeSpec, artifacts: list[Artifact]) -> list[str]:
+    """Findings of the audit over what a recipe returned; printed at its build."""
+    from attrs import evolve
+
+    whole = [evolve(artifact, data=artifact.data.load()) for artifact in artifacts]
+    return audit(labelled_parts(whole), plan_of(recipe))
+
+
 def main(words: list[str]) -> None:
     """Rewrite the generated parts of one README; the audit too, where the sources are at hand."""
     from primabench_core.discovery import registry
@@ -109,7 +142,9 @@ def main(words: list[str]) -> None:
     text = replace(path.read_text(encoding="utf-8"), "provenance", provenance(family_of(recipe)))
     if recipe.is_bundled:
         artifacts = run_recipe(recipe, parse_given(recipe, given))
-        text = replace(text, "audit", audit_text(audit(labelled_parts(artifacts), plan_of(recipe))))
+        text = replace(text, "audit", audit_text(audit_of(recipe, artifacts)))
+    else:
+        text = replace(text, "audit", pending_text(recipe))
     path.write_text(text, encoding="utf-8")
 
 

@@ -1,7 +1,7 @@
 """Card and recipe of ``pancreas``, importable without any array library."""
 
 from primabench_core.spec import DatasetSpec, RecipeSpec, Source
-from primabench_recipes.curation.card import CURATOR, FIRST_VERSION, AuditPlan, notes_of
+from primabench_recipes.curation.card import AUDITED_BY, CURATOR, FIRST_VERSION, AuditPlan, notes_of
 
 KEY = "bergen_2020_nature_biotechnology/pancreas@1.0.0"
 
@@ -39,6 +39,7 @@ RECIPE = RecipeSpec(
         ),
     ),
     curator=CURATOR,
+    audit=AUDITED_BY,
     history=(FIRST_VERSION,),
     requires=("anndata", "scipy"),
 )

@@ -1,7 +1,7 @@
 """Card and recipe of ``airway``, importable without any array library."""
 
 from primabench_core.spec import DatasetSpec, RecipeSpec, Source
-from primabench_recipes.curation.card import CURATOR, FIRST_VERSION, AuditPlan, notes_of
+from primabench_recipes.curation.card import AUDITED_BY, CURATOR, FIRST_VERSION, AuditPlan, notes_of
 from primabench_recipes.curation.inmoose import DOI, LICENCE, PUBLICATION
 
 KEY = "colange_2025_scientific_reports/airway@1.0.0"
@@ -41,6 +41,7 @@ RECIPE = RecipeSpec(
         ),
     ),
     curator=CURATOR,
+    audit=AUDITED_BY,
     history=(FIRST_VERSION,),
     requires=("inmoose", "anndata", "scipy"),
     install="pip install primabench-recipes[gpl]",

@@ -1,7 +1,7 @@
 """Card and recipe of ``ctcf_peaks_drosophila``, importable without any array library."""
 
 from primabench_core.spec import DatasetSpec, RecipeSpec, Source
-from primabench_recipes.curation.card import CURATOR, FIRST_VERSION, AuditPlan, notes_of
+from primabench_recipes.curation.card import AUDITED_BY, CURATOR, FIRST_VERSION, AuditPlan, notes_of
 
 KEY = "dale_2011_bioinformatics/ctcf_peaks_drosophila@1.0.0"
 
@@ -49,6 +49,7 @@ RECIPE = RecipeSpec(
         for cells, digest in CHECKSUMS.items()
     ),
     curator=CURATOR,
+    audit=AUDITED_BY,
     history=(FIRST_VERSION,),
     requires=("pybedtools",),
 )

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 from primabench_core.spec import DatasetSpec, RecipeSpec, Source
-from primabench_recipes.curation.card import CURATOR, FIRST_VERSION, AuditPlan, notes_of
+from primabench_recipes.curation.card import AUDITED_BY, CURATOR, FIRST_VERSION, AuditPlan, notes_of
 
 PUBLICATION = "dalla_torre_2025_nature_methods"
 
@@ -11,6 +11,7 @@ AUDIT = AuditPlan(
     identity=["sequence"],
     label="label",
     reverse_complement=True,
+    near="sequence",
     public_truth="labels stand in the headers of the files on Hugging Face",
 )
 
@@ -81,6 +82,7 @@ def _recipe(task: str) -> RecipeSpec:
             for split in ("train", "test")
         ),
         curator=CURATOR,
+        audit=AUDITED_BY,
         history=(FIRST_VERSION,),
     )
 

@@ -3,13 +3,15 @@
 from types import SimpleNamespace
 
 from primabench_core.spec import DatasetSpec, RecipeSpec, Source
-from primabench_recipes.curation.card import CURATOR, FIRST_VERSION, AuditPlan, notes_of
+from primabench_recipes.curation.card import AUDITED_BY, CURATOR, FIRST_VERSION, AuditPlan, notes_of
 
 COMMIT = "f2a46ac425834b4acecce7e0d7cd1439090ffca2"
 
 AUDIT = AuditPlan(
     identity=["family", "sequence"],
     groups=["family"],
+    near="sequence",
+    k=5,
     public_truth="reference alignments stand in the repository",
 )
 
@@ -49,6 +51,7 @@ def _recipe(slug: str) -> RecipeSpec:
             ),
         ),
         curator=CURATOR,
+        audit=AUDITED_BY,
         history=(FIRST_VERSION,),
     )
 

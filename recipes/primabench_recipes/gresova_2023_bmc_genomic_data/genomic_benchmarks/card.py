@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 from primabench_core.spec import DatasetSpec, RecipeSpec, Source
-from primabench_recipes.curation.card import CURATOR, FIRST_VERSION, AuditPlan, github, notes_of
+from primabench_recipes.curation.card import AUDITED_BY, CURATOR, FIRST_VERSION, AuditPlan, github, notes_of
 
 PUBLICATION = "gresova_2023_bmc_genomic_data"
 COMMIT = "605d8539830e16c85abe7826990958303ffc5e1c"
@@ -13,6 +13,7 @@ AUDIT = AuditPlan(
     label="label",
     groups=["region"],
     reverse_complement=True,
+    near="sequence",
     public_truth="classes are the names of the interval files on GitHub",
 )
 
@@ -95,6 +96,7 @@ def _recipe(name: str) -> RecipeSpec:
         build="primabench_recipes.gresova_2023_bmc_genomic_data.genomic_benchmarks.recipe:build",
         sources=[*lists, *genomes],
         curator=CURATOR,
+        audit=AUDITED_BY,
         history=(FIRST_VERSION,),
     )
 

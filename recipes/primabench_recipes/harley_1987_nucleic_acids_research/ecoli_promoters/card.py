@@ -1,7 +1,7 @@
 """Card and recipe of ``ecoli_promoters``, importable without any array library."""
 
 from primabench_core.spec import DatasetSpec, RecipeSpec, Source
-from primabench_recipes.curation.card import CURATOR, FIRST_VERSION, AuditPlan, notes_of
+from primabench_recipes.curation.card import AUDITED_BY, CURATOR, FIRST_VERSION, AuditPlan, notes_of
 
 KEY = "harley_1987_nucleic_acids_research/ecoli_promoters@1.0.0"
 
@@ -9,6 +9,7 @@ AUDIT = AuditPlan(
     identity=["sequence"],
     label="label",
     reverse_complement=True,
+    near="sequence",
     public_truth="it stands in the file of the UCI repository",
 )
 
@@ -40,5 +41,6 @@ RECIPE = RecipeSpec(
         ),
     ),
     curator=CURATOR,
+    audit=AUDITED_BY,
     history=(FIRST_VERSION,),
 )

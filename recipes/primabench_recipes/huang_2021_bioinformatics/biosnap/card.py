@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 from primabench_core.spec import DatasetSpec, RecipeSpec, Source
-from primabench_recipes.curation.card import CURATOR, FIRST_VERSION, AuditPlan, github, notes_of
+from primabench_recipes.curation.card import AUDITED_BY, CURATOR, FIRST_VERSION, AuditPlan, github, notes_of
 
 REPOSITORY, COMMIT = "kexinhuang12345/MolTrans", "47ac16b8c158b080ba6cdaec74cd7aa9c1332b73"
 LICENCE = "BSD-3-Clause, as the repository declares; DrugBank's terms for its full data are non-commercial"
@@ -12,6 +12,9 @@ AUDIT = AuditPlan(
     identity=["smiles", "sequence"],
     label="label",
     groups=["drug", "protein"],
+    near="sequence",
+    k=5,
+    smiles="smiles",
     public_truth="it stands in the repository",
 )
 
@@ -56,6 +59,7 @@ def _recipe(slug: str) -> RecipeSpec:
             for part in PARTS
         ),
         curator=CURATOR,
+        audit=AUDITED_BY,
         history=(FIRST_VERSION,),
     )
 

@@ -3,7 +3,7 @@
 from types import SimpleNamespace
 
 from primabench_core.spec import DatasetSpec, RecipeSpec, Source
-from primabench_recipes.curation.card import CURATOR, FIRST_VERSION, AuditPlan, notes_of
+from primabench_recipes.curation.card import AUDITED_BY, CURATOR, FIRST_VERSION, AuditPlan, notes_of
 
 PUBLICATION = "jaume_2024_advances_in_neural_information_processing_systems"
 LICENCE = "CC-BY-NC-SA-4.0; not to be passed on"
@@ -61,6 +61,7 @@ def _recipe(slug: str) -> RecipeSpec:
             ),
         ),
         curator=CURATOR,
+        audit=AUDITED_BY,
         history=(FIRST_VERSION,),
         requires=("anndata", "scipy"),
     )

@@ -1,7 +1,7 @@
 """Card and recipe of ``ifnb_pbmc``, importable without any array library."""
 
 from primabench_core.spec import DatasetSpec, RecipeSpec, Source
-from primabench_recipes.curation.card import CURATOR, FIRST_VERSION, AuditPlan, notes_of
+from primabench_recipes.curation.card import AUDITED_BY, CURATOR, FIRST_VERSION, AuditPlan, notes_of
 
 KEY = "kang_2018_nature_biotechnology/ifnb_pbmc@1.0.0"
 
@@ -36,6 +36,7 @@ RECIPE = RecipeSpec(
         Source(name="kang_2018.h5ad", url="https://figshare.com/ndownloader/files/34464122", licence="CC-BY-4.0"),
     ),
     curator=CURATOR,
+    audit=AUDITED_BY,
     history=(FIRST_VERSION,),
     requires=("anndata", "scipy"),
 )

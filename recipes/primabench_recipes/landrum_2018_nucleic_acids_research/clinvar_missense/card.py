@@ -1,7 +1,7 @@
 """Card and recipe of ``clinvar_missense``, importable without any array library."""
 
 from primabench_core.spec import DatasetSpec, RecipeSpec, Source
-from primabench_recipes.curation.card import CURATOR, FIRST_VERSION, AuditPlan, notes_of
+from primabench_recipes.curation.card import AUDITED_BY, CURATOR, FIRST_VERSION, AuditPlan, notes_of
 
 KEY = "landrum_2018_nucleic_acids_research/clinvar_missense@1.0.0"
 RELEASE = "20240107"
@@ -50,5 +50,6 @@ RECIPE = RecipeSpec(
         ),
     ),
     curator=CURATOR,
+    audit=AUDITED_BY,
     history=(FIRST_VERSION,),
 )

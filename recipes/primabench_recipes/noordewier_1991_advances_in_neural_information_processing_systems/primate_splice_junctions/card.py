@@ -1,7 +1,7 @@
 """Card and recipe of ``primate_splice_junctions``, importable without any array library."""
 
 from primabench_core.spec import DatasetSpec, RecipeSpec, Source
-from primabench_recipes.curation.card import CURATOR, FIRST_VERSION, AuditPlan, notes_of
+from primabench_recipes.curation.card import AUDITED_BY, CURATOR, FIRST_VERSION, AuditPlan, notes_of
 
 PUBLICATION = "noordewier_1991_advances_in_neural_information_processing_systems"
 KEY = f"{PUBLICATION}/primate_splice_junctions@1.0.0"
@@ -11,6 +11,7 @@ AUDIT = AuditPlan(
     label="label",
     groups=["gene"],
     reverse_complement=True,
+    near="sequence",
     public_truth="it stands in the file of the UCI repository",
 )
 
@@ -43,5 +44,6 @@ RECIPE = RecipeSpec(
         ),
     ),
     curator=CURATOR,
+    audit=AUDITED_BY,
     history=(FIRST_VERSION,),
 )

@@ -1,7 +1,7 @@
 """Card and recipe of ``affinity_sample``, importable without any array library."""
 
 from primabench_core.spec import DatasetSpec, RecipeSpec, Source
-from primabench_recipes.curation.card import CURATOR, FIRST_VERSION, AuditPlan, notes_of
+from primabench_recipes.curation.card import AUDITED_BY, CURATOR, FIRST_VERSION, AuditPlan, notes_of
 
 KEY = "ozcelik_2023_journal_of_computational_biology/affinity_sample@1.0.0"
 
@@ -9,6 +9,9 @@ AUDIT = AuditPlan(
     identity=["smiles", "sequence"],
     label="affinity",
     groups=["ligand", "protein"],
+    near="sequence",
+    k=5,
+    smiles="smiles",
     public_truth="it stands in the package and in KIBA",
 )
 
@@ -51,6 +54,7 @@ RECIPE = RecipeSpec(
         for split, digest in CHECKSUMS.items()
     ),
     curator=CURATOR,
+    audit=AUDITED_BY,
     history=(FIRST_VERSION,),
     requires=("pydebiaseddta",),
     install="pip install --no-deps pydebiaseddta",

@@ -1,7 +1,7 @@
 """Card and recipe of ``davis``, importable without any array library."""
 
 from primabench_core.spec import DatasetSpec, RecipeSpec, Source
-from primabench_recipes.curation.card import CURATOR, FIRST_VERSION, AuditPlan, github, notes_of
+from primabench_recipes.curation.card import AUDITED_BY, CURATOR, FIRST_VERSION, AuditPlan, github, notes_of
 
 KEY = "ozturk_2018_bioinformatics/davis@1.0.0"
 REPOSITORY, COMMIT = "hkmztrk/DeepDTA", "a546a8433a6822e958f36171c4356ad6f414d623"
@@ -11,6 +11,9 @@ AUDIT = AuditPlan(
     identity=["smiles", "sequence"],
     label="pkd",
     groups=["drug", "target", "sequence"],
+    near="sequence",
+    k=5,
+    smiles="smiles",
     public_truth="it stands in the repository and in the publication's supplement",
 )
 
@@ -55,5 +58,6 @@ RECIPE = RecipeSpec(
         for name, path in FILES.items()
     ),
     curator=CURATOR,
+    audit=AUDITED_BY,
     history=(FIRST_VERSION,),
 )

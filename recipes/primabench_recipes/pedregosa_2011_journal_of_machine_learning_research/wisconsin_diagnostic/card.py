@@ -1,7 +1,7 @@
 """Card and recipe of ``wisconsin_diagnostic``, importable without any array library."""
 
 from primabench_core.spec import DatasetSpec, RecipeSpec, Source
-from primabench_recipes.curation.card import CURATOR, FIRST_VERSION, AuditPlan, notes_of
+from primabench_recipes.curation.card import AUDITED_BY, CURATOR, FIRST_VERSION, AuditPlan, notes_of
 
 KEY = "pedregosa_2011_journal_of_machine_learning_research/wisconsin_diagnostic@1.0.0"
 
@@ -44,6 +44,7 @@ RECIPE = RecipeSpec(
         ),
     ),
     curator=CURATOR,
+    audit=AUDITED_BY,
     history=(FIRST_VERSION,),
     requires=("scikit-learn",),
 )

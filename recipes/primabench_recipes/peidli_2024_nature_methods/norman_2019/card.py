@@ -1,7 +1,7 @@
 """Card and recipe of ``norman_2019``, importable without any array library."""
 
 from primabench_core.spec import DatasetSpec, RecipeSpec, Source
-from primabench_recipes.curation.card import CURATOR, FIRST_VERSION, AuditPlan, notes_of
+from primabench_recipes.curation.card import AUDITED_BY, CURATOR, FIRST_VERSION, AuditPlan, notes_of
 
 KEY = "peidli_2024_nature_methods/norman_2019@1.0.0"
 
@@ -42,6 +42,7 @@ RECIPE = RecipeSpec(
         ),
     ),
     curator=CURATOR,
+    audit=AUDITED_BY,
     history=(FIRST_VERSION,),
     requires=("anndata", "scipy"),
 )

@@ -3,11 +3,13 @@
 from types import SimpleNamespace
 
 from primabench_core.spec import DatasetSpec, RecipeSpec, Source
-from primabench_recipes.curation.card import CURATOR, FIRST_VERSION, AuditPlan, github, notes_of
+from primabench_recipes.curation.card import AUDITED_BY, CURATOR, FIRST_VERSION, AuditPlan, github, notes_of
 
 REPOSITORY, COMMIT = "omarperacha/ps4-dataset", "e1820264e0762fb44d496f53e08cdcb7ddf92598"
 
-AUDIT = AuditPlan(identity=["sequence"], public_truth="it stands in the repository and follows from PDB entries")
+AUDIT = AuditPlan(
+    identity=["sequence"], near="sequence", k=5, public_truth="it stands in the repository and follows from PDB entries"
+)
 
 SETS = {
     "cb513": (
@@ -53,6 +55,7 @@ def _recipe(slug: str) -> RecipeSpec:
         build="primabench_recipes.peracha_2024_biotechniques.netsurfp_sets.recipe:build",
         sources=(Source(name="chains.csv", url=github(REPOSITORY, COMMIT, path), licence="CC0-1.0"),),
         curator=CURATOR,
+        audit=AUDITED_BY,
         history=(FIRST_VERSION,),
     )
 

@@ -1,7 +1,7 @@
 """Card and recipe of ``gse7390_metastasis``, importable without any array library."""
 
 from primabench_core.spec import DatasetSpec, RecipeSpec, Source
-from primabench_recipes.curation.card import CURATOR, FIRST_VERSION, AuditPlan, notes_of
+from primabench_recipes.curation.card import AUDITED_BY, CURATOR, FIRST_VERSION, AuditPlan, notes_of
 
 KEY = "polsterl_2020_journal_of_machine_learning_research/gse7390_metastasis@1.0.0"
 
@@ -46,6 +46,7 @@ RECIPE = RecipeSpec(
         ),
     ),
     curator=CURATOR,
+    audit=AUDITED_BY,
     history=(FIRST_VERSION,),
     requires=("scikit-survival",),
     install="pip install primabench-recipes[gpl]",

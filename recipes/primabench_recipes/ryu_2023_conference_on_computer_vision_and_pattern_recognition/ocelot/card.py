@@ -1,7 +1,7 @@
 """Card and recipe of ``ocelot``, importable without any array library."""
 
 from primabench_core.spec import DatasetSpec, RecipeSpec, Source
-from primabench_recipes.curation.card import CURATOR, FIRST_VERSION, AuditPlan, notes_of
+from primabench_recipes.curation.card import AUDITED_BY, CURATOR, FIRST_VERSION, AuditPlan, notes_of
 
 PUBLICATION = "ryu_2023_conference_on_computer_vision_and_pattern_recognition"
 KEY = f"{PUBLICATION}/ocelot@1.0.0"
@@ -40,5 +40,6 @@ RECIPE = RecipeSpec(
         ),
     ),
     curator=CURATOR,
+    audit=AUDITED_BY,
     history=(FIRST_VERSION,),
 )

@@ -1,7 +1,7 @@
 """Card and recipe of ``primo_inputs``, importable without any array library."""
 
 from primabench_core.spec import DatasetSpec, RecipeSpec, Source
-from primabench_recipes.curation.card import CURATOR, FIRST_VERSION, AuditPlan, notes_of
+from primabench_recipes.curation.card import AUDITED_BY, CURATOR, FIRST_VERSION, AuditPlan, notes_of
 
 KEY = "scienta_lab_2026_hugging_face/primo_inputs@1.0.0"
 HOST = "https://huggingface.co/datasets/ScientaLab/primo/resolve/main"
@@ -32,6 +32,7 @@ RECIPE = RecipeSpec(
         *(Source(name=f"{name}.h5ad", url=f"{HOST}/{name}/expression.h5ad", licence=LICENCE) for name in COHORTS),
     ),
     curator=CURATOR,
+    audit=AUDITED_BY,
     history=(FIRST_VERSION,),
     requires=("anndata", "scipy", "pyyaml"),
 )

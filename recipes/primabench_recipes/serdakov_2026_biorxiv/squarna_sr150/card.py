@@ -1,7 +1,7 @@
 """Card and recipe of ``squarna_sr150``, importable without any array library."""
 
 from primabench_core.spec import DatasetSpec, RecipeSpec, Source
-from primabench_recipes.curation.card import CURATOR, FIRST_VERSION, AuditPlan, notes_of
+from primabench_recipes.curation.card import AUDITED_BY, CURATOR, FIRST_VERSION, AuditPlan, notes_of
 
 KEY = "serdakov_2026_biorxiv/squarna_sr150@1.0.0"
 
@@ -9,6 +9,8 @@ AUDIT = AuditPlan(
     identity=["sequence"],
     label="pairs",
     groups=["entry"],
+    near="sequence",
+    k=8,
     public_truth="it stands in the package and in the PDB",
 )
 
@@ -48,6 +50,7 @@ RECIPE = RecipeSpec(
         ),
     ),
     curator=CURATOR,
+    audit=AUDITED_BY,
     history=(FIRST_VERSION,),
     requires=("SQUARNA",),
 )

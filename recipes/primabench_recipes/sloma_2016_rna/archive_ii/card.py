@@ -1,7 +1,7 @@
 """Card and recipe of ``archive_ii``, importable without any array library."""
 
 from primabench_core.spec import DatasetSpec, RecipeSpec, Source
-from primabench_recipes.curation.card import CURATOR, FIRST_VERSION, AuditPlan, notes_of
+from primabench_recipes.curation.card import AUDITED_BY, CURATOR, FIRST_VERSION, AuditPlan, notes_of
 
 KEY = "sloma_2016_rna/archive_ii@1.0.0"
 
@@ -9,6 +9,8 @@ AUDIT = AuditPlan(
     identity=["sequence"],
     label="pairs",
     groups=["family"],
+    near="sequence",
+    k=8,
     public_truth="it stands in the archive and in the databases of its families",
 )
 
@@ -41,5 +43,6 @@ RECIPE = RecipeSpec(
         ),
     ),
     curator=CURATOR,
+    audit=AUDITED_BY,
     history=(FIRST_VERSION,),
 )

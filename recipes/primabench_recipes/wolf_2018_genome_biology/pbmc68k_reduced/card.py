@@ -1,7 +1,7 @@
 """Card and recipe of ``wolf_2018_genome_biology/pbmc68k_reduced@1.0.0``, importable without any array library."""
 
 from primabench_core.spec import DatasetSpec, RecipeSpec, Source
-from primabench_recipes.curation.card import AuditPlan, notes_of
+from primabench_recipes.curation.card import AUDITED_BY, AuditPlan, notes_of
 
 KEY = "wolf_2018_genome_biology/pbmc68k_reduced@1.0.0"
 
@@ -54,6 +54,7 @@ RECIPE = RecipeSpec(
         ),
     ),
     curator="The PrimaBench maintainers",
+    audit=AUDITED_BY,
     history=(
         "2026-11-29 The PrimaBench maintainers: first version, from the file inside scanpy 1.11",
         "2026-11-29 The PrimaBench maintainers: scanpy 1.12 ships another encoding, which builds the same",

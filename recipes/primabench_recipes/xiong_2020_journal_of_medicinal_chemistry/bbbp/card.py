@@ -1,13 +1,14 @@
 """Card and recipe of ``bbbp``, importable without any array library."""
 
 from primabench_core.spec import DatasetSpec, RecipeSpec, Source
-from primabench_recipes.curation.card import CURATOR, FIRST_VERSION, AuditPlan, github, notes_of
+from primabench_recipes.curation.card import AUDITED_BY, CURATOR, FIRST_VERSION, AuditPlan, github, notes_of
 
 KEY = "xiong_2020_journal_of_medicinal_chemistry/bbbp@1.0.0"
 
 AUDIT = AuditPlan(
     identity=["smiles"],
     label="label",
+    smiles="smiles",
     public_truth="it stands in the repository, in MoleculeNet and in many libraries",
 )
 
@@ -41,5 +42,6 @@ RECIPE = RecipeSpec(
         ),
     ),
     curator=CURATOR,
+    audit=AUDITED_BY,
     history=(FIRST_VERSION,),
 )
