@@ -41,7 +41,6 @@ WHOLE_SETS = {
     "ecoli_promoters": "harley_1987_nucleic_acids_research",
     "ecoli_sigma70_promoters": "umarov_2017_plos_one",
     "mouse_tata_promoters": "umarov_2017_plos_one",
-    "oct4_vs_mafk": "kopp_2020_nature_communications",
 }
 """Sets without a split of the source -> publication."""
 
@@ -138,6 +137,7 @@ def _published(publication: str, sets: tuple[str, ...]) -> SimpleNamespace:
 PREPARE_NT = _published(NT, NT_SETS)
 PREPARE_GENOMIC = _published(GENOMIC, GENOMIC_SETS)
 PREPARE_GUE = _published(GUE, GUE_SETS)
+PREPARE_OCT4 = _published("kopp_2020_nature_communications", ("oct4_vs_mafk",)).oct4_vs_mafk
 PREPARE_WHOLE = SimpleNamespace(
     **{
         name: PreparerSpec(

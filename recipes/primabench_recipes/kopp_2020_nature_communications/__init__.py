@@ -1,0 +1,1 @@
+"""Kopp et al. Nature Communications 11, 3488 (2020)."""

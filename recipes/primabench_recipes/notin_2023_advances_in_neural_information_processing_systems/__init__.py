@@ -1,0 +1,1 @@
+"""Notin et al. Advances in Neural Information Processing Systems (2023)."""

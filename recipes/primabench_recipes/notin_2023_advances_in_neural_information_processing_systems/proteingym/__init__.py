@@ -1,0 +1,1 @@
+"""ProteinGym: deep mutational scans of substitutions and of indels."""

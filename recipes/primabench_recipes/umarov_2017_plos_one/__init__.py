@@ -1,0 +1,1 @@
+"""Umarov and Solovyev. PLoS ONE 12, e0171410 (2017)."""

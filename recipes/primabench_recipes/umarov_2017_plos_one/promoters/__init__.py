@@ -1,0 +1,1 @@
+"""Promoters and other sequences of E. coli and of mouse."""

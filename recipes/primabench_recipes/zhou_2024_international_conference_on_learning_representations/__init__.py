@@ -1,0 +1,1 @@
+"""Zhou et al. International Conference on Learning Representations (2024)."""
