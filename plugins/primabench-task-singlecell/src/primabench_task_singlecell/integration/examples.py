@@ -89,3 +89,15 @@ def expected(*, seed: int, n: int) -> Example:
         "perfect": {"rate": counts, "genes": genes},
         "params": {},
     }
+
+
+def two_species(*, seed: int, n: int) -> Example:
+    """Three types in two species, in an embedding that tells them in part."""
+    rng = np.random.default_rng(seed)
+    label = np.arange(48) % 3
+    return {
+        "prediction": {"embedding": 1.5 * np.eye(3)[label] + rng.standard_normal((48, 3))},
+        "truth": {"label": label, "domain": np.arange(48) // 3 % 2},
+        "perfect": {"embedding": 100.0 * np.eye(3)[label] + rng.standard_normal((48, 3))},
+        "params": {},
+    }

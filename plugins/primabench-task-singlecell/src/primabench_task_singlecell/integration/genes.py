@@ -75,7 +75,8 @@ def variable_genes(matrix: Floats, most: int, *, exactly: int | None = None) -> 
     wanted = min(most, len(expressed) // 2) if exactly is None else min(exactly, len(expressed))
     if len(matrix) < 2 or wanted < 1:
         return None
-    found = normalised_dispersion(matrix[:, expressed])
+    part = matrix[:, expressed]
+    found = normalised_dispersion(part.mean(axis=0), part.var(axis=0, ddof=1))
     known = np.sort(found[~np.isnan(found)])[::-1]
     if not len(known):
         return None
@@ -83,14 +84,13 @@ def variable_genes(matrix: Floats, most: int, *, exactly: int | None = None) -> 
     return expressed[np.where(np.isnan(found), 0.0, found) >= cut]
 
 
-def normalised_dispersion(matrix: Floats) -> Floats:
+def normalised_dispersion(mean: Floats, variance: Floats) -> Floats:
     """(genes,) dispersion less the median and over the median deviation of genes of like mean; NaN for no deviation.
 
     Args:
-        matrix: (n, genes) float64, at least two rows.
+        mean: (genes,) float64.
+        variance: (genes,) float64, with one degree of freedom less than cells.
     """
-    mean = matrix.mean(axis=0)
-    variance = matrix.var(axis=0, ddof=1)
     mean = np.where(mean == 0, 1e-12, mean)
     dispersion = variance / mean
     edges = np.concatenate([[-np.inf], np.percentile(mean, BINS), [np.inf]])

@@ -15,6 +15,8 @@ from primabench_task_singlecell.integration.pairs import Floats
 from primabench_task_singlecell.integration.work import GRAPH, panel_of
 
 COMPONENTS = 10
+DIGITS = 9
+"""Decimals of a pseudotime: cells that look alike in the graph are equal, whatever rounding makes of them."""
 STATIONARY = 0.9994
 """Eigenvalues above this one are of the stationary state."""
 
@@ -36,6 +38,8 @@ def trajectory_conservation(state: Rows, *, k: int = 15, search: str = "exact") 
         Value in [0, 1], the number of cells without a path in ``values``; ``constant_truth`` or ``constant_prediction``
         where a side does not vary, ``too_few_items`` for k cells or fewer.
     """
+    if "pseudotime" not in state.truth:
+        return Outcome.undefined("not_applicable", "the truth has no curated pseudotime", n=state.n)
     panel = panel_of(state)
     if panel.kind == GRAPH and state.n_excluded:
         return Outcome.undefined("not_applicable", "a graph cannot be cut to the cells with a pseudotime", n=state.n)
@@ -89,7 +93,7 @@ def _pseudotime(graph: Any, root: int, ranks: Any) -> Floats:
     squares = np.square((vectors[:, moving] - vectors[root, moving]) * weights).sum(axis=1)
     distance = np.sqrt(squares)
     largest = distance.max()
-    time: Floats = distance / largest if largest > 0 else distance
+    time: Floats = np.round(distance / largest, DIGITS) if largest > 0 else distance
     return time
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from primabench_core.contract.violations import Violation
-from primabench_core.errors import ContractError
+from primabench_core.errors import ContractError, ParameterError
 from primabench_core.spec import Outcome
 from primabench_core.state.rows import Labels, Rows
 from primabench_task_singlecell.integration.components import leading
@@ -168,6 +168,8 @@ class Panel:
         Raises:
             UndefinedError: there are not more than k cells, or the predicted graph holds fewer.
         """
+        if search not in ("exact", "approximate"):
+            raise ParameterError(f"search={search!r} is neither 'exact' nor 'approximate'.", remedy="search='exact'")
         if self.n <= k:
             raise UndefinedError("too_few_items", f"{k} neighbours need more than {k} cells", self.n)
         if self.kind == GRAPH:

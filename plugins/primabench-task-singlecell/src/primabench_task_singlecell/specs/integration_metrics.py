@@ -16,7 +16,7 @@ from primabench_task_singlecell.specs.integration_fields import (
     LABEL,
     NEIGHBOUR_DISTANCES,
     NEIGHBOURS,
-    PSEUDOTIME,
+    PSEUDOTIME_WHERE_CURATED,
     RATE,
     ROLE,
 )
@@ -46,10 +46,7 @@ def _param_k(default: int) -> Parameter:
 
 
 _SEARCH = Parameter(
-    "search",
-    "exact",
-    "exact neighbours, or approximate ones by pynndescent, flagged in the result",
-    choices=("exact", "approximate"),
+    "search", "exact", "exact neighbours, or approximate ones by pynndescent, flagged in the result", kinds=(str,)
 )
 _ISOLATED = Parameter(
     "iso_threshold", None, "batches up to which a label is isolated; by default the fewest", kinds=(int,), low=1
@@ -247,6 +244,7 @@ aggregate_unscaled = _metric(
     "0.6 of the biology kept and 0.4 of the batch effects gone, without scaling over methods.",
     ("label", "batch"),
     low=-0.1,
+    high=None,  # 1 in theory; batches that are not equally large keep every embedding below
     parameters=(_CLUSTERS,),
     libraries=("graspologic-native", "scikit-learn"),
     atol=1e-3,
@@ -266,7 +264,7 @@ trajectory_conservation = _metric(
     "pseudotime",
     "Rank agreement of a curated pseudotime and that of the integrated graph, scaled to 0-1.",
     (),
-    truth=(evolve(PSEUDOTIME, optional=True),),
+    truth=(PSEUDOTIME_WHERE_CURATED,),
     parameters=(_param_k(15), _SEARCH),
     references=(SCIB, "Haghverdi et al. (2016) Nat Methods 13:845, doi:10.1038/nmeth.3971"),
     example=f"{_EXAMPLES}:along_a_line",

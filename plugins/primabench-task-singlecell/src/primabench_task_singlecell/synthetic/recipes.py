@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from primabench_core.store.build import BuildContext
 
 ANNOTATION_STREAM, CLUSTERING_STREAM = 1, 2
+EMBEDDING_STREAM = 4
+"""3 is that of :mod:`primabench_task_singlecell.synthetic.batches`."""
 
 
 def build_annotation(context: BuildContext) -> list[Artifact]:
@@ -25,6 +27,11 @@ def build_annotation(context: BuildContext) -> list[Artifact]:
 def build_clustering(context: BuildContext) -> list[Artifact]:
     """Artifacts of ``primabench_synthetic/clustering@1.0.0``."""
     return artifacts_of(draw(CLUSTERING_STREAM, fold=5))
+
+
+def build_embedding_quality(context: BuildContext) -> list[Artifact]:
+    """Artifacts of ``primabench_synthetic/embedding_quality@1.0.0``."""
+    return artifacts_of(draw(EMBEDDING_STREAM, fold=3))
 
 
 def artifacts_of(drawn: SyntheticCells) -> list[Artifact]:

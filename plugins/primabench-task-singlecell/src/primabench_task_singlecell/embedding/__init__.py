@@ -1,0 +1,1 @@
+"""What a frozen embedding knows: metrics of the task ``embedding_quality``."""
