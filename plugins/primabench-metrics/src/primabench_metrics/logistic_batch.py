@@ -14,14 +14,14 @@ from attrs import define, frozen
 from numpy.typing import NDArray
 
 from primabench_metrics.basis import standardise
-from primabench_metrics.logistic import targets
+from primabench_metrics.logistic import GRADIENT, targets
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Reals = NDArray[Any]
 """In single or in double precision."""
 
-_AIM, _STEPS, _TURNS, _SINGLE_STEPS = 1e-9, 100, 250, 30
+_AIM, _STEPS, _TURNS, _SINGLE_STEPS = GRADIENT, 100, 250, 30
 _DIRECTIONS, _PASSES = 128, 2
 
 

@@ -23,7 +23,19 @@ def prepare(data: DatasetReader) -> Splits:
     solution = data.artifact("solution")
     if ("label" in solution) == ("value" in solution) or not {"fold", "role"} & set(solution.fields):
         raise CorruptDataError(f"A solution has 'label' or 'value', and folds; found {sorted(solution.fields)}.")
-    return Splits(train=None, test=data.artifact("censored"), solution=solution, columns=COLUMNS)
+    test, solution = _with_classes(data.artifact("censored"), solution)
+    return Splits(train=None, test=test, solution=solution, columns=COLUMNS)
+
+
+def _with_classes(test: EvalData, solution: EvalData) -> tuple[EvalData, EvalData]:
+    """Both with the names of the classes as a coordinate: they are public, who has which is not."""
+    if "label" not in solution:
+        return test, solution
+    classes = {"classes": tuple(sorted({str(label) for label in np.asarray(solution["label"]).tolist()}))}
+    return (
+        EvalData(test.fields, ids=test.ids, coords={**test.coords, **classes}),
+        EvalData(solution.fields, ids=solution.ids, coords={**solution.coords, **classes}),
+    )
 
 
 def prepare_gse7390(data: DatasetReader) -> Splits:
@@ -43,6 +55,7 @@ def prepare_gse7390(data: DatasetReader) -> Splits:
     label = np.asarray([known[i] for i in ids], object)
     solution = EvalData({"label": label, "fold": np.asarray([folds[i] for i in ids], object)}, ids=ids)
     test = EvalData({"expression": censored["expression"]}, ids=ids, coords={"probes": censored.coords["probes"]})
+    test, solution = _with_classes(test, solution)
     return Splits(train=None, test=test, solution=solution, columns=COLUMNS)
 
 

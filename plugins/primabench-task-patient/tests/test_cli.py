@@ -1,0 +1,116 @@
+"""``primabench patient`` as a user types it, and the quickstart."""
+
+from __future__ import annotations
+
+import json
+import runpy
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+from primabench_task_patient import quickstart
+from primabench_task_patient.cli.main import main as patient
+from primabench_task_patient.scoring import read_result
+
+from primabench_core.cli.main import main as primabench
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("quick")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("primabench_task_patient.scoring.result_file.DRAWS", 100)
+        list(quickstart.run(folder))
+    return folder
+
+
+def test_quickstart_covers_what_a_submission_can_be(made):
+    found = {name: read_result(made / f"{name}.scores.json") for name in ("mine", "hvg", "random", "partial")}
+    assert found["mine"]["complete"]
+    assert found["mine"]["submission"]["width"] == {"d001": 8, "d002": 4, "d003": 8}  # d002 is padded in the file
+    assert not found["partial"]["complete"]
+    assert found["hvg"]["model"]["is_baseline"]
+    assert found["mine"]["synthetic"]
+    assert {s["folds"]["kind"] for s in found["mine"]["scores"]} == {"folds", "split"}
+    values = {name: {s["task"]: s["value"] for s in document["scores"]} for name, document in found.items()}
+    assert values["mine"]["t_endotype"] > values["random"]["t_endotype"] + 0.2
+
+
+def test_the_file_that_is_left_behind_is_the_quickstart(made):
+    text = (made / "quickstart.py").read_text()
+    assert text == Path(quickstart.__file__).read_text()
+    found = runpy.run_path(str(made / "quickstart.py"), run_name="a_copy")
+    assert callable(found["embed"])
+
+
+def test_validate_needs_no_label(made, tmp_path, capsys):
+    inputs = Path(shutil.copytree(made / "inputs", tmp_path / "inputs"))
+    assert primabench(["patient", "validate", str(made / "mine.csv"), "--inputs", str(inputs), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["complete"]
+    assert report["datasets"]["d002"]["width"] == 4
+    options = ["--inputs", str(inputs), "--tasks", str(made / "truth" / "tasks.yaml")]
+    assert patient(["validate", str(made / "partial.csv"), *options]) == 0
+    shown = capsys.readouterr().out
+    assert "t_response  skipped" in shown
+    assert "dataset_absent" in shown
+    assert patient(["validate", str(made / "partial.csv"), *options, "--require-complete"]) == 1
+
+
+def test_score_writes_what_the_library_gives(made, tmp_path, capsys):
+    out = tmp_path / "r.json"
+    arguments = [
+        "patient", "score", str(made / "mine.csv"), "--truth", str(made / "truth"), "--model", "mine", "--owner", "me",
+        "--submitted-at", "2026-11-29T19:30:00Z", "--out", str(out),
+    ]  # fmt: skip
+    assert primabench(arguments) == 0
+    assert "t_endotype" in capsys.readouterr().out
+    found = read_result(out)
+    assert found["model"]["owner"] == "me"
+    assert found["submitted_at"] == "2026-11-29T19:30:00Z"
+    before = read_result(made / "mine.scores.json")
+    assert [s["pooled"] for s in found["scores"]] == [s["pooled"] for s in before["scores"]]
+    assert primabench([*arguments[:-2], "--out", str(out), "--json", "--require-complete"]) == 0
+    assert json.loads(capsys.readouterr().out) == found
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (["score", "absent.csv", "--truth", "{truth}", "--model", "x"], "no such file"),
+        (["score", "{file}", "--truth", "absent", "--model", "x"], "cannot be read"),
+        (["score", "{file}", "--truth", "{truth}", "--model", "x", "--submitted-at", "noon"], "no time"),
+        (["validate", "{file}", "--inputs", "absent"], "cannot be read"),
+        (["compare", "{file}", "--truth", "{truth}"], "at least two"),
+    ],
+)
+def test_what_cannot_be_done_is_said_without_a_traceback(made, capsys, arguments, named):
+    filled = [a.format(file=made / "mine.csv", truth=made / "truth") for a in arguments]
+    assert primabench(["patient", *filled]) == 2
+    shown = capsys.readouterr().err
+    assert named in shown
+    assert "Traceback" not in shown
+
+
+def test_a_refused_file_names_its_code(made, tmp_path, capsys):
+    (tmp_path / "a.csv").write_text("dataset_id,sample_id,e0\nd001,x,a\n")
+    assert primabench(["patient", "validate", str(tmp_path / "a.csv"), "--inputs", str(made / "inputs")]) == 2
+    assert "text_column" in capsys.readouterr().err
+
+
+def test_compare(made, capsys):
+    files = [str(made / name) for name in ("mine.csv", "random.csv")]
+    assert patient(["compare", *files, "--truth", str(made / "truth"), "--json"]) == 0
+    found = {d["task"]: d for d in json.loads(capsys.readouterr().out)}
+    assert found["t_endotype"]["difference"] > 0.2
+    assert patient(["compare", *files, "--truth", str(made / "truth")]) == 0
+    assert "not resolvable" in capsys.readouterr().out
+
+
+def test_the_command_is_loaded_when_it_is_asked_for():
+    code = "import primabench_task_patient.hooks, sys; print('numpy' in sys.modules, 'sklearn' in sys.modules)"
+    import subprocess
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]
