@@ -175,50 +175,21 @@ def test_the_daily_cap_is_of_an_owner_and_a_day(ledger, registry, make):
 
 
 ADD = """
-import json, sys
-sys.path.insert(0, sys.argv[4])
-from conftest import REGISTRY, submission
-from primabench_board.ledger import Ledger
-from primabench_board.registry import parse_registry
-registry = parse_registry(REGISTRY)
-with Ledger(sys.argv[1]) as ledger:
-    for i in range(int(sys.argv[3])):
-        ledger.add(submission(registry, f"model {sys.argv[2]} {i}", {"t1": 0.5 + i / 1000}), registry)
-        other = 0.1 if sys.argv[2] == "x" else 0.2
-        ledger.add(submission(registry, "shared", {"t1": 0.5 + i / 1000, "t2": other}), registry)
-"""
-
-
-def test_two_processes_lose_nothing(address, request):
-    folder, each = str(request.path.parent), 20
-    running = [
-        subprocess.Popen([sys.executable, "-c", ADD, address, mark, str(each), folder], stderr=subprocess.PIPE)
-        for mark in "xy"
-    ]  # neither finds a ledger: both try to make it
-    for one in running:
-        error = one.communicate(timeout=120)[1].decode()
-        assert one.returncode == 0, error
-    with Ledger(address, create=False) as ledger:
-        entries = ledger.entries()
-    assert [e.number for e in entries] == list(range(1, 4 * each + 1))
-    expected = [f"model {mark} {i}" for mark in "xy" for i in range(each)] + ["shared"] * 2 * each
-    assert sorted(e.name for e in entries) == sorted(expected)
-    assert all(len(e.rows) == (2 if e.name == "shared" else 1) for e in entries)
-
-
-TAKE = """
 import sys
 sys.path.insert(0, sys.argv[3])
 from conftest import REGISTRY, submission
 from primabench_board.ledger import Ledger
 from primabench_board.registry import parse_registry
 from primabench_core.errors import UsageError
-registry = parse_registry(REGISTRY)
+registry, me = parse_registry(REGISTRY), sys.argv[2]
 won = 0
 with Ledger(sys.argv[1]) as ledger:
-    for i in range(20):
+    for i in range(15):
+        ledger.add(submission(registry, f"model {me} {i}", {"t1": 0.5 + i / 1000}, owner=me), registry)
+        scores = {"t1": 0.5 + i / 1000, "t2": 0.1 if me == "x" else 0.2}
+        ledger.add(submission(registry, "shared", scores), registry)
         try:
-            ledger.add(submission(registry, f"name {i}", {"t1": 0.5}, owner=sys.argv[2]), registry)
+            ledger.add(submission(registry, f"contested {i}", {"t1": 0.5}, owner=me), registry)
             won += 1
         except UsageError as error:
             assert "another account" in str(error)
@@ -226,15 +197,25 @@ print(won)
 """
 
 
-def test_a_name_is_won_by_one_of_two_processes(address, request):
-    folder = str(request.path.parent)
+def test_two_processes_lose_nothing_and_share_no_name(address, request):
+    command = [sys.executable, "-c", ADD, address]
     running = [
-        subprocess.Popen([sys.executable, "-c", TAKE, address, who, folder], stdout=subprocess.PIPE)
-        for who in ("ann", "bob")
-    ]
-    won = [int(one.communicate(timeout=120)[0]) for one in running]
-    assert [one.returncode for one in running] == [0, 0]
-    assert sum(won) == 20
+        subprocess.Popen([*command, mark, str(request.path.parent)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for mark in "xy"
+    ]  # neither finds a ledger: both try to make it
+    won = 0
+    for one in running:
+        out, error = one.communicate(timeout=120)
+        assert one.returncode == 0, error.decode()
+        won += int(out)
+    assert won == 15  # each contested name went to one of the two
+    with Ledger(address, create=False) as ledger:
+        entries = ledger.entries()
+    expected = [f"model {mark} {i}" for mark in "xy" for i in range(15)] + ["shared"] * 30
+    expected += [f"contested {i}" for i in range(15)]
+    assert sorted(e.name for e in entries) == sorted(expected)
+    assert [e.number for e in entries] == sorted({e.number for e in entries})
+    assert all(len(e.rows) == (2 if e.name == "shared" else 1) for e in entries)
 
 
 def test_tables_are_what_migrations_make(address):

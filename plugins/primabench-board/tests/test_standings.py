@@ -145,7 +145,7 @@ ROWS = st.lists(
 
 
 @given(ROWS, st.randoms(use_true_random=False))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_boards_agree_with_their_definition(rows, shuffle):
     registry = parse_registry(REGISTRY)
     entries = [entry(i, name, scores) for i, (name, scores) in enumerate(rows, 1)]
