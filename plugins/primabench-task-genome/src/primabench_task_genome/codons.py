@@ -46,8 +46,8 @@ def grantham(one: str, other: str) -> float:
     """Distance of two amino acids, 0 to about 215 (Grantham 1974, doi:10.1126/science.185.4154.862); stops: 250.
 
     Example:
-        >>> round(grantham("L", "I")), round(grantham("C", "W")), grantham("A", "A"), grantham("R", "*")
-        (5, 215, 0.0, 250.0)
+        >>> round(grantham("L", "I")), round(grantham("D", "E")), grantham("A", "A"), grantham("R", "*")
+        (5, 45, 0.0, 250.0)
     """
     if one == other:
         return 0.0

@@ -17,7 +17,7 @@ from primabench_metrics.ranking import label_column
 from primabench_core.spec import Outcome
 from primabench_core.state.counts import Counts
 from primabench_core.state.rows import Labels, Rows
-from primabench_core.statistics import bootstrap
+from primabench_core.statistics import draw_below
 from primabench_task_genome.metrics.groups import groups_of
 
 DRAWS = 1_000
@@ -72,11 +72,10 @@ def _weighted(parts: list[tuple[int, float]]) -> float:
 def _standard_error(parts: list[tuple[int, float]]) -> float | None:
     if len(parts) < 2:
         return None
-    found = bootstrap(
-        statistic=lambda rows: _weighted([parts[i] for i in rows.tolist()]), n=len(parts), draws=DRAWS, seed=0
-    )
-    error: float | None = found.values["standard_error"]
-    return error
+    sizes, values = np.asarray(parts).T
+    drawn = np.stack([draw_below(0, draw, len(parts), len(parts)) for draw in range(DRAWS)])
+    means = (sizes * values)[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
+    return float(np.std(means, ddof=1))
 
 
 def auroc_mean_over_genes(state: Rows, *, positive: Label = 1, policy: str = "defined_only") -> Outcome:

@@ -109,7 +109,7 @@ def grouped_folds(sequences: Sequence[str], labels: Sequence[str], folds: int = 
 
     Example:
         >>> groups, fold = grouped_folds(["AAC", "GTT", "CCC", "CCA"], ["x", "x", "y", "x"], folds=2)
-        >>> groups[0] == groups[1], fold[0] == fold[1], sorted(set(fold.tolist()))
+        >>> groups[0] == groups[1], fold.tolist()[0] == fold.tolist()[1], sorted(set(fold.tolist()))
         (True, True, [0, 1])
     """
     names = [sha256(f"{SEED}:{canonical(text)}".encode()).hexdigest()[:16] for text in sequences]

@@ -38,7 +38,7 @@ def left_normalise(variants: Readable, genome: GenomeLike) -> Variants:
         Variants in the same order; windows of a moved one begin at its new place.
 
     Example:
-        >>> moved = left_normalise({"chrom": ["1"], "pos": [7], "ref": ["CA"], "alt": ["C"]}, {"1": "GGCACACAG"})
+        >>> moved = left_normalise({"chrom": ["1"], "pos": [6], "ref": ["ACA"], "alt": ["A"]}, {"1": "GGCACACAG"})
         >>> moved.name(0)
         '1:2:GCA:G'
     """

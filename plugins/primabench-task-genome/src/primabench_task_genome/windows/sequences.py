@@ -31,7 +31,7 @@ class Sequences:
 
     Example:
         >>> one = get_sequences({"chrom": ["1"], "pos": [3], "ref": ["G"], "alt": ["T"]}, {"1": "ACGTA"}, 4)
-        >>> one.ref_seq[0], one.alt_seq[0], one.variant_index[0], one.ids
+        >>> one.ref_seq[0], one.alt_seq[0], int(one.variant_index[0]), one.ids
         ('ACGT', 'ACTT', 2, ('1:3:G:T',))
     """
 
