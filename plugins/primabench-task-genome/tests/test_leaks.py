@@ -1,0 +1,115 @@
+"""Copies, other strands and near duplicates are found; other sequences are not."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from primabench_task_genome.leaks import (
+    KINDS,
+    THRESHOLD,
+    K,
+    audit,
+    canonical,
+    kmers,
+    near_duplicates,
+    reverse_complement,
+)
+from primabench_task_genome.preparers.sequences import chosen_by_hash, grouped_folds
+
+
+@pytest.fixture(scope="module")
+def enhancers(real):
+    with (real / "genomics/human_enhancers_cohn/human_enhancers_cohn.csv").open() as stream:
+        return [row["sequence"] for row in csv.DictReader(stream)][:300]
+
+
+def changed(text, count, seed=0):
+    rng = np.random.default_rng(seed)
+    letters = list(text)
+    for place in rng.choice(len(text), count, replace=False):
+        letters[place] = (
+            "ACGT"["ACGT".index(letters[place]) - int(rng.integers(1, 4))] if letters[place] in "ACGT" else "A"
+        )
+    return "".join(letters)
+
+
+def slow_kmers(text):
+    words = [text[i : i + K] for i in range(len(text) - K + 1)]
+    return {min(w, reverse_complement(w)) for w in words if set(w) <= set("ACGT")}
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text("ACGTN", max_size=60))
+def test_kmers_are_those_of_both_strands(text):
+    assert len(kmers(text)) == len(slow_kmers(text))
+    assert np.array_equal(kmers(text), kmers(reverse_complement(text)))
+    assert reverse_complement(reverse_complement(text)) == text
+    assert canonical(text) == canonical(reverse_complement(text).lower())
+
+
+def test_each_kind_is_found_where_it_was_put(enhancers):
+    train, rest = enhancers[:150], enhancers[150:]
+    test = [
+        *train[:20],
+        *map(reverse_complement, train[20:40]),
+        *(changed(t, 2) for t in train[40:60]),
+        *(reverse_complement(changed(t, 2)) for t in train[60:80]),
+        *rest,
+    ]
+    found = near_duplicates(train, test)
+    assert [KINDS[c] for c in found[[0, 25]]] == ["exact", "reverse_complement"]
+    assert np.bincount(found).tolist() == [150, 20, 20, 40]
+    assert np.bincount(near_duplicates(train, test, near=False)).tolist() == [190, 20, 20]
+
+
+def test_near_means_what_it_says(enhancers):
+    train, test = enhancers[:60], [changed(t, n % 12, seed=n) for n, t in enumerate(enhancers[:60])]
+    for text, known, code in zip(test, train, near_duplicates(train, test), strict=True):
+        a, b = slow_kmers(text), slow_kmers(known)
+        share = len(a & b) / len(a | b)
+        assert KINDS[code] == ("exact" if text == known else "near" if share >= THRESHOLD else "no")
+
+
+def test_case_order_and_degenerate_input_do_not_matter(enhancers):
+    train, test = enhancers[:40], [t.lower() for t in enhancers[20:60]]
+    assert near_duplicates(train, test).tolist() == near_duplicates(train[::-1], test).tolist()
+    assert near_duplicates([], ["ACGT"]).tolist() == [0]
+    assert near_duplicates(["ACGT"], []).tolist() == []
+    assert near_duplicates(["ACG", "NNN"], ["ACG", "CGT", "AAA"]).tolist() == [1, 2, 0]
+
+
+def test_the_audit_speaks_in_sentences():
+    assert audit(["ACGTTT", "GGGG"], ["ACGTTT", "CCCC"]) == [
+        "test rows identical to a train row: 1 of 2 (50.0 %)",
+        "test rows whose reverse complement is a train row: 1 of 2 (50.0 %)",
+        "test rows near a train row (at least 80 % of 12-mers shared): 0 of 2 (0.0 %)",
+    ]
+
+
+def test_folds_keep_copies_together_and_classes_even(enhancers):
+    sequences = [*enhancers, *enhancers[:30], *map(reverse_complement, enhancers[:30])]
+    labels = ["a" if i % 3 else "b" for i in range(300)]
+    labels = [*labels, *labels[:30], *labels[:30]]
+    groups, fold = grouped_folds(sequences, labels)
+    for i in range(30):
+        assert groups[i] == groups[300 + i] == groups[330 + i]
+        assert fold[i] == fold[300 + i] == fold[330 + i]
+    for kind in "ab":
+        sizes = np.bincount(fold[:300][np.asarray(labels[:300]) == kind], minlength=10)
+        assert sizes.max() - sizes.min() <= 1
+    order = np.random.default_rng(0).permutation(len(sequences))
+    assert grouped_folds([sequences[i] for i in order], [labels[i] for i in order])[1].tolist() == fold[order].tolist()
+    assert set(grouped_folds(["AC", "AG", "CC"], ["x", "x", "y"])[1].tolist()) == {0, 1}
+
+
+def test_rows_that_are_tied_through_others_stay_on_one_side():
+    ties = [[f"s{i}", f"gene {i // 5}"] for i in range(500)]
+    found = chosen_by_hash(ties)
+    assert 0.1 < found.mean() < 0.3
+    assert all(len(set(found[i : i + 5].tolist())) == 1 for i in range(0, 500, 5))
+    order = np.random.default_rng(1).permutation(500)
+    assert chosen_by_hash([ties[i] for i in order]).tolist() == found[order].tolist()
