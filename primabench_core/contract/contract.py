@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Literal
 
-from attrs import field, frozen
+from attrs import evolve, field, frozen
 
 from primabench_core.contract.fields import Field
 
@@ -50,9 +50,17 @@ class Contract:
     """A predicted class outside the vocabulary: counted as an error, or refused."""
     ignored: tuple[str, ...] = field(default=(), converter=_names)
     """Fields that may come with a prediction and are dropped."""
+    forms: tuple[Field, ...] = field(default=(), converter=_fields)
+    """Fields of a handier form than one row a unit, such as regulator, target and weight of a list of edges."""
+    arrange: str = ""
+    """``package.module:function``, called as ``arrange(ids, fields, coords)`` with each batch as it came and the names
+    along columns that the truth has, before anything is read of it; returns ids and fields as ``prediction`` says. A
+    batch that is in that form already is returned as it is."""
 
     def __attrs_post_init__(self) -> None:
-        for side, fields in (("prediction", self.prediction), ("solution", self.solution)):
+        if self.forms and not self.arrange:
+            raise ValueError("fields of another form need a function that arranges them")
+        for side, fields in (("prediction", (*self.prediction, *self.forms)), ("solution", self.solution)):
             names = [f.name for f in fields]
             if len(set(names)) != len(names):
                 raise ValueError(f"{side} fields must have distinct names, got {names}")
@@ -63,3 +71,8 @@ class Contract:
             if candidate.name == name:
                 return candidate
         raise KeyError(name)
+
+    @property
+    def written(self) -> Contract:
+        """The contract by which files are read: the fields of :attr:`forms` are fields like any other."""
+        return evolve(self, prediction=(*self.prediction, *self.forms), forms=()) if self.forms else self

@@ -170,6 +170,8 @@ class Evaluation:
             ids, fields = self._intake.unpack(predictions, ids, fields)
         else:
             self._intake.source = ""
+        if self._request.contract.arrange:
+            ids, fields = self._intake.arranged(ids, fields)  # type: ignore[assignment]
         self._intake.take(ids, positions, fields)
         self._seconds += perf_counter() - started
 

@@ -178,7 +178,7 @@ def _folded(question: Question, parts: Sequence[Part], own: Ownership | None) ->
 
 def take(intake: Intake, block: Block) -> None:
     """Place the rows of a block."""
-    ids, fields = intake.unpack(block.data, None, {})
+    ids, fields = intake.arranged(*intake.unpack(block.data, None, {}))
     n = block.data.n
     if not n:
         return

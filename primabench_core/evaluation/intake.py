@@ -19,6 +19,7 @@ from primabench_core.contract.fields import Field
 from primabench_core.contract.ragged import Ragged
 from primabench_core.contract.violations import Violation
 from primabench_core.contract.vocabulary import Vocabulary
+from primabench_core.discovery.registry import resolve
 from primabench_core.errors import ContractError, UsageError
 from primabench_core.evaluation.elsewhere import queue, settle
 from primabench_core.evaluation.pending import Pending, is_elsewhere
@@ -151,7 +152,8 @@ class Intake:
             UsageError: fields were given beside it, or ids twice.
             StoreError, UsageError, ContractError: a file that cannot be read, as ``read_predictions`` says.
         """
-        if isinstance(predictions, Mapping) and any(map(is_elsewhere, predictions.values())):
+        as_given = bool(self.request.contract.arrange)  # by what arranges them
+        if isinstance(predictions, Mapping) and (as_given or any(map(is_elsewhere, predictions.values()))):
             given = dict(predictions)  # as they are: EvalData would bring them to the host
             own = given.pop("ids", None)
             clash = sorted({*fields} & {*given})
@@ -170,6 +172,20 @@ class Intake:
             twice = ", ".join(clash) or "ids"
             raise UsageError(f"{twice}: given in predictions= and again beside it.", remedy="give each field once")
         return data.ids if ids is None else ids, {**data.fields, **data.coords, **fields}
+
+    def arranged(self, ids: Any, fields: Mapping[str, Any]) -> tuple[Any, Mapping[str, Any]]:
+        """The batch as one row a unit, where the contract has a function for handier forms.
+
+        Raises:
+            ContractError: as that function says.
+        """
+        contract = self.request.contract
+        if not contract.arrange:
+            return ids, fields
+        plugin = self.request.task_plugin
+        owner = plugin[0] if plugin is not None else self.request.metrics[0].distribution
+        found: tuple[Any, Mapping[str, Any]] = resolve(contract.arrange, owner=owner)(ids, fields, self.truth.coords)
+        return found
 
     # -- a batch ---------------------------------------------------------------------------------------------------
 

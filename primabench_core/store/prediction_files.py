@@ -86,7 +86,7 @@ def read_predictions(
     Example:
         >>> read_predictions("predictions.csv", contract, {"label": "cell_type"})  # doctest: +SKIP
     """
-    path = Path(path)
+    path, contract = Path(path), contract.written
     suffix = path.suffix.lower()
     _check_place(path, suffix)
     columns = _checked_mapping(mapping or {}, contract)

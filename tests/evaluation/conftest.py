@@ -82,6 +82,8 @@ task_edges = TaskSpec(
         repeats="max_abs",
         outside="ignore",
         unknown_labels="refuse",
+        forms=(Field("number", "value", optional=True),),
+        arrange="toy_metrics:by_number",
     ),
     metrics=("toy_mean",),
     primary="toy_mean",
@@ -153,6 +155,13 @@ def toy_mean(state, power=1):
         return Outcome.undefined("too_few_items")
     difference = np.asarray(state.prediction["value"], np.float64) - np.asarray(state.truth["value"], np.float64)
     return math.fsum((np.abs(difference) ** power).ravel().tolist()) / difference.size
+
+
+def by_number(ids, fields, coords):
+    """Edges by their number in place of their id."""
+    if "number" not in fields:
+        return ids, fields
+    return [f"e{int(i)}" for i in fields["number"]], {"value": fields["value"]}
 
 
 def toy_mean_blocks(state):

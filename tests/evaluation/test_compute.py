@@ -11,6 +11,7 @@ import primabench_core as pb
 from primabench_core.errors import ContractError, CoverageError, UsageError
 from primabench_core.evaluation.aggregate import aggregate
 from primabench_core.result.metric_result import MetricResult
+from primabench_core.spec import Contract, Field
 
 pytestmark = pytest.mark.usefixtures("toys")
 
@@ -249,6 +250,26 @@ class TestTask:
         assert result.coverage == 2 / 6
         nothing = pb.Evaluation("toy_edges").compute()["toy_mean"]
         assert (nothing.value, nothing.coverage) == (0.5, 0.0)
+
+    def test_a_handier_form_becomes_rows_in_updates_containers_files_and_parts(self, tmp_path):
+        from primabench_core.evaluation.many import evaluate_many
+
+        edges = {"number": [1.0, 3.0, 1.0], "value": [0.5, 1.0, 1.0]}
+        (tmp_path / "edges.csv").write_text("number,value\n1,0.5\n3,1\n1,1\n")
+        rows = pb.evaluate("toy_edges", {"ids": ["e1", "e3", "e1"], "value": edges["value"]}, ci=None)
+        ways = [pb.evaluate("toy_edges", given, ci=None) for given in (edges, pb.EvalData(edges))]
+        ways.append(pb.evaluate("toy_edges", tmp_path / "edges.csv", ci=None))
+        run = pb.Evaluation("toy_edges", duplicates="refuse")
+        run.update(number=[1.0], value=[0.5])
+        run.update(number=[3.0, 1.0], value=[1.0, 1.0])
+        ways.append(run.compute())
+        ways += evaluate_many(
+            {"a": tmp_path / "edges.csv", "b": edges}, task="toy_edges", ci=None, progress=False
+        ).values()
+        assert rows["toy_mean"].value == 1 / 6
+        assert {(way["toy_mean"].value, way.predictions_sha256) for way in ways} == {(1 / 6, rows.predictions_sha256)}
+        with pytest.raises(ValueError, match="function that arranges"):
+            Contract(prediction=(), solution=(), forms=(Field("number", "value"),))
 
     def test_unknown_names(self):
         from primabench_core.errors import UnknownNameError

@@ -130,7 +130,12 @@ def _contract(contract: Contract) -> str:
     ]
     sides = [
         f"**{title}**\n\n" + table(("field", "kind", "meaning", "rules"), [_field(f) for f in fields])
-        for title, fields in (("Prediction", contract.prediction), ("Solution", contract.solution))
+        for title, fields in (
+            ("Prediction", contract.prediction),
+            ("Prediction, in another form", contract.forms),
+            ("Solution", contract.solution),
+        )
+        if fields or title != "Prediction, in another form"
     ]
     return "\n\n".join([*sides, facts(rules)])
 
