@@ -90,7 +90,9 @@ def _check_form(given: Sequence[str], ids: Any, rest: Mapping[str, Any]) -> None
     if EDGES not in given and absent:
         raise ContractError([Violation(name, f"a column {name!r} beside {given[0]!r}", "none") for name in absent])
     if ids is not None:
-        found = Violation("ids", f"edges named by {' and '.join(given[:2])} alone", "ids beside them", remedy="omit ids")
+        found = Violation(
+            "ids", f"edges named by {' and '.join(given[:2])} alone", "ids beside them", remedy="omit ids"
+        )
         raise ContractError([found])
     if rest:
         raise ContractError([Violation(name, "edges and nothing else", f"the field {name!r}") for name in rest])

@@ -31,7 +31,9 @@ def auprc_ratio(state: Rows) -> Outcome:
     density = found.values.get("prevalence")
     values = {"density": density, "n_true_edges": int(_true(state).sum())}
     if found.value is None or density is None:
-        return Outcome.undefined(found.reason, "the universe has no true edge" if state.n else found.detail, values=values)
+        return Outcome.undefined(
+            found.reason, "the universe has no true edge" if state.n else found.detail, values=values
+        )
     return Outcome(found.value / density, values={"average_precision": found.value, **values})
 
 
@@ -129,7 +131,10 @@ def mean_regulator_average_precision(state: Rows, *, min_edges: int = 10) -> Out
             assert own.value is not None
             found[str(name)] = own.value
             density.append(own.values["prevalence"])
-    values = {"n_regulators": len(found), "n_regulators_left_out": int((np.diff(bounds, prepend=0) > 0).sum()) - len(found)}
+    values = {
+        "n_regulators": len(found),
+        "n_regulators_left_out": int((np.diff(bounds, prepend=0) > 0).sum()) - len(found),
+    }
     if not found:
         detail = f"no regulator has {min_edges} true edges"
         return Outcome.undefined("too_few_items", detail, values=values)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from attrs import evolve
+
 from primabench_core.spec import Field, Interval, MetricSpec, Parameter
 
 SCORE = Field("score", "score", low=0.0, doc="magnitude of the candidate edge's weight; edges not listed weigh 0")
 LABEL = Field("label", "label", vocabulary=(0, 1), doc="1 for an edge of the network")
 REGULATOR = Field("regulator", "label", doc="where the candidate edge begins", public=True)
+_ANY_REGULATOR = evolve(REGULATOR, optional=True)
 
 FORMS = (
     Field("edges", "text", doc="in Python: a list of (regulator, target, weight)", optional=True),
@@ -43,7 +46,7 @@ auprc_ratio = MetricSpec(
     summary="Average precision over candidate edges, divided by the density of the network.",
     compute=f"{_METRICS}:auprc_ratio",
     weighted=f"{_METRICS}:weighted_auprc_ratio",
-    truth=(LABEL,),
+    truth=(LABEL, _ANY_REGULATOR),
     **_SHARED,
 )
 early_precision_ratio = MetricSpec(
@@ -51,7 +54,7 @@ early_precision_ratio = MetricSpec(
     summary="Precision of as many of the heaviest edges as are true, divided by the density; ties at the cut all enter.",
     compute=f"{_METRICS}:early_precision_ratio",
     weighted=f"{_METRICS}:weighted_early_precision_ratio",
-    truth=(LABEL,),
+    truth=(LABEL, _ANY_REGULATOR),
     **_SHARED,
 )
 mean_regulator_average_precision = MetricSpec(
