@@ -1,0 +1,91 @@
+"""Many logistic regressions at once against scikit-learn run to convergence, one at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from primabench_metrics import penalties
+from primabench_metrics.logistic import GRADIENT, probabilities
+from primabench_metrics.logistic_batch import decisions
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+
+def make(n: int, width: int, k: int = 2, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Correlated columns, one without variance, one far from zero."""
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((n, width)) @ (rng.standard_normal((width, width)) / np.arange(1, width + 1)[:, None])
+    y = np.argsort(np.argsort(x[:, 0] + x[:, 3] + 2 * rng.standard_normal(n))) * k // n
+    x[:, 1] = 3.0
+    x[:, 2] += 1e5
+    return x, rng.permutation(k)[y]
+
+
+@pytest.mark.parametrize(("n", "width", "k"), [(150, 12, 2), (60, 90, 2), (150, 10, 4)])
+def test_every_problem_of_a_batch_is_at_its_optimum(n, width, k):
+    x, y = make(n, width, k)
+    parts = [np.flatnonzero(np.arange(n) % 3 != fold) for fold in range(3)]
+    strengths = (1e-4, 1e-2, 1.0, 1e2, 1e4)
+    scores, gradient = decisions(x, y, k, parts, strengths)
+    assert scores.shape == (3, 5, n, 1 if k == 2 else k)
+    assert gradient.max() <= GRADIENT
+    for part, of_part in zip(parts, scores, strict=True):
+        held = np.setdiff1d(np.arange(n), part)
+        for c, found in zip(strengths, of_part, strict=True):
+            model = make_pipeline(StandardScaler(), LogisticRegression(C=c, tol=1e-10, solver="newton-cholesky"))
+            expected = model.fit(x[part], y[part]).predict_proba(x)
+            if c <= 1e2:
+                assert probabilities(found) == pytest.approx(expected, abs=1e-3)
+            elif k == 2:
+                assert roc_auc_score(y[held], found[held, 0]) == pytest.approx(
+                    roc_auc_score(y[held], expected[held, 1]), abs=1e-3
+                )
+
+
+@pytest.mark.parametrize(("n", "width", "k"), [(100, 20, 2), (80, 100, 2), (120, 8, 3)])
+def test_both_ways_choose_alike_and_as_scikit_learn(n, width, k, monkeypatch):
+    x, y = make(n, width, k, seed=1)
+    others = x[:10] + 0.1
+    folds = [np.flatnonzero(np.arange(n) % 5 == fold) for fold in range(5)]
+    found = {}
+    for largest in (10_000, 0):
+        monkeypatch.setattr(penalties, "LARGEST_HESSIAN", largest)
+        choice = penalties.logistic_in_folds(x, y, k, folds)
+        found[largest] = choice, *penalties.decide(x, y, k, others, choice)
+    assert found[0][0] == found[10_000][0]
+    assert found[0][1] == pytest.approx(found[10_000][1], abs=1e-3)
+    assert max(found[0][2], found[10_000][2]) <= GRADIENT
+    model = make_pipeline(StandardScaler(), LogisticRegression(tol=1e-10, solver="newton-cholesky", max_iter=1000))
+    cut = [(np.setdiff1d(np.arange(n), held), held) for held in folds]
+    scoring = "roc_auc" if k == 2 else "neg_log_loss"
+    search = GridSearchCV(model, {"logisticregression__C": penalties.STRENGTHS}, cv=cut, scoring=scoring).fit(x, y)
+    results = search.cv_results_["mean_test_score"]
+    place = penalties.STRENGTHS.index(found[0][0])
+    assert results[place] == pytest.approx(results.max(), abs=1e-3)
+    assert np.flatnonzero(results >= results.max() - 1e-9)[0] == place
+
+
+def test_a_column_that_varies_only_in_rows_that_are_not_fitted_is_not_used():
+    x, y = make(60, 4)
+    x[40:, 3], x[:40, 3] = np.arange(20) * 100.0, 1.0
+    scores, _ = decisions(x, y, 2, [np.arange(40)], (1.0,))
+    without, _ = decisions(np.delete(x, 3, axis=1), y, 2, [np.arange(40)], (1.0,))
+    assert scores == pytest.approx(without, abs=1e-5)
+
+
+def test_order_of_rows_does_not_matter_beyond_the_tolerance():
+    x, y = make(80, 6)
+    order = np.random.default_rng(0).permutation(80)
+    place = np.argsort(order)
+    scores, _ = decisions(x, y, 2, [np.arange(50)], (1e-2, 1.0))
+    turned, _ = decisions(x[order], y[order], 2, [np.sort(place[:50])], (1e-2, 1.0))
+    assert turned[:, :, place] == pytest.approx(scores, abs=1e-4)
+
+
+def test_rows_that_are_all_alike_have_no_direction():
+    scores, gradient = decisions(np.ones((10, 3)), np.arange(10) % 2, 2, [np.arange(8)], (1e-4, 1e4))
+    assert gradient.max() <= GRADIENT
+    assert scores == pytest.approx(0.0, abs=1e-6)
