@@ -5,13 +5,22 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+import tomllib
 from pathlib import Path
 
 import nox
 
 ROOT = Path(__file__).parent
+
+
+def _test_extra(folder: str) -> str:
+    """``[test]`` where a plugin declares what its tests need besides what all tests need."""
+    project = tomllib.loads((ROOT / folder / "pyproject.toml").read_text())["project"]
+    return "[test]" if "test" in project.get("optional-dependencies", {}) else ""
+
+
 PLUGINS = sorted(p.parent.relative_to(ROOT).as_posix() for p in ROOT.glob("plugins/*/pyproject.toml"))
-DISTRIBUTIONS = [".[report,files,test,lint,docs]", *PLUGINS]
+DISTRIBUTIONS = [".[report,files,test,lint,docs]", *(f"{folder}{_test_extra(folder)}" for folder in PLUGINS)]
 RECIPES = "recipes[scanpy,fetched,chem]"
 CARRIERS = ["SQUARNA", "physical-validation", "pybedtools", "pydebiaseddta"]  # packages whose files recipes read
 PYTHON_SOURCES = ["primabench_core", "plugins", "recipes", "tests", "noxfile.py"]
