@@ -71,11 +71,14 @@ class LazyArray(_Lazy):
         place: How messages call where it lies.
         private: Whether messages must say no more than that.
         folder: Folder of the artifact, if its shards may be read without zarr.
+        trusted: What lies there was compared with its SHA-256 when it came.
     """
 
-    def __init__(self, array: Any, name: str, place: str, private: bool, folder: Path | None = None) -> None:
+    def __init__(
+        self, array: Any, name: str, place: str, private: bool, folder: Path | None = None, trusted: bool = False
+    ) -> None:
         super().__init__(name, place, private)
-        self._array, self._rows = array, Rows(array, folder)
+        self._array, self._rows = array, Rows(array, folder, trusted)
         self.shape: tuple[int, ...] = tuple(array.shape)
         self.dtype: np.dtype[Any] = np.dtype(array.dtype)
         self.ndim = len(self.shape)
@@ -128,10 +131,11 @@ class LazyText(_Lazy):
         place: str,
         private: bool,
         folder: Path | None = None,
+        trusted: bool = False,
     ) -> None:
         super().__init__(name, place, private)
         self._array, self._categories = array, categories
-        self._rows = Rows(array, None if categories is None else folder)
+        self._rows = Rows(array, None if categories is None else folder, trusted)
         self._vocabulary: NDArray[Any] | None = None
         self.shape: tuple[int, ...] = tuple(array.shape)
         self.block_rows = _block_rows(array)
@@ -171,10 +175,14 @@ class LazyCSR(_Lazy):
     ndim = 2
     is_csr = True
 
-    def __init__(self, group: Any, name: str, place: str, private: bool, folder: Path | None = None) -> None:
+    def __init__(
+        self, group: Any, name: str, place: str, private: bool, folder: Path | None = None, trusted: bool = False
+    ) -> None:
         super().__init__(name, place, private)
         data = group["data"]
-        self._data, self._indices, self._indptr = (Rows(group[part], folder) for part in ("data", "indices", "indptr"))
+        self._data, self._indices, self._indptr = (
+            Rows(group[part], folder, trusted) for part in ("data", "indices", "indptr")
+        )
         self.shape: tuple[int, ...] = tuple(int(size) for size in group.attrs["shape"])
         self.dtype: np.dtype[Any] = np.dtype(data.dtype)
         per_row = max(1, data.shape[0] // max(self.shape[0], 1))
@@ -211,10 +219,12 @@ class LazyRagged(_Lazy):
     ndim = 1
     is_ragged = True
 
-    def __init__(self, group: Any, name: str, place: str, private: bool, folder: Path | None = None) -> None:
+    def __init__(
+        self, group: Any, name: str, place: str, private: bool, folder: Path | None = None, trusted: bool = False
+    ) -> None:
         super().__init__(name, place, private)
         self._values, self._counts = group["values"], group["counts"]
-        self._entries = Rows(self._values, folder)
+        self._entries = Rows(self._values, folder, trusted)
         self._starts: NDArray[np.int64] | None = None
         self.shape: tuple[int, ...] = tuple(self._counts.shape)
         self.ragged_shape = (*self.shape, *self._values.shape)

@@ -2,7 +2,8 @@
 
 A shard is its chunks one behind another, then an index of (offset, length) for each, with a checksum. Contiguous rows
 are then a few positioned reads into the caller's memory; a general reader copies them several times. Every checksum is
-compared as zarr does. Arrays of any other layout, and shards that are not on this disk, are read by zarr.
+compared as zarr does, but for shards that were compared with their SHA-256 when they entered the cache: these are not
+checked again. Arrays of any other layout, and shards that are not on this disk, are read by zarr.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ import math
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import google_crc32c
@@ -21,7 +25,11 @@ from numpy.typing import NDArray
 
 _THREADS = min(4, os.cpu_count() or 1)
 _PIECE_BYTES = 1 << 18
+_OPEN = 8
+"""Shards that are open at a time."""
 _NOTHING = np.iinfo(np.uint64).max
+_SEEKING: AbstractContextManager[object] = nullcontext() if hasattr(os, "pread") else Lock()
+"""Without positioned reads threads must not move a file's place under each other."""
 
 
 class ShardAbsentError(Exception):
@@ -38,7 +46,10 @@ class _Layout:
     chunk_rows: int
     shard_rows: int
     compressed: bool
+    summed: bool
+    """Whether each chunk ends with a checksum."""
     checked: bool
+    """Whether that is compared."""
 
     @property
     def row_bytes(self) -> int:
@@ -49,7 +60,7 @@ class _Layout:
         return self.shard_rows // self.chunk_rows
 
 
-def _layout(array: Any, folder: Path) -> _Layout | None:
+def _layout(array: Any, folder: Path, trusted: bool = False) -> _Layout | None:
     """The layout of a zarr array, or None if it is not the one that is read here."""
     described = array.metadata.to_dict()
     shape, dtype = tuple(int(n) for n in array.shape), np.dtype(array.dtype)
@@ -77,7 +88,10 @@ def _layout(array: Any, folder: Path) -> _Layout | None:
     if not fits:
         return None
     place = folder / array.path / "c"
-    return _Layout(place, shape, dtype.newbyteorder("<"), chunk[0], shard[0], "zstd" in names, "crc32c" in names)
+    compressed, summed = "zstd" in names, "crc32c" in names
+    return _Layout(
+        place, shape, dtype.newbyteorder("<"), chunk[0], shard[0], compressed, summed, summed and not trusted
+    )
 
 
 def _plain(described: Any) -> tuple[str, dict[str, Any]]:
@@ -97,6 +111,25 @@ class _Piece:
     at: int
 
 
+@frozen
+class _Stored:
+    """Where the compressed bytes of a piece lie."""
+
+    piece: _Piece
+    handle: int
+    offset: int
+    size: int
+
+    def read(self) -> bytes:
+        with _SEEKING:
+            return _read_bytes(self.handle, self.offset, self.size)
+
+
+def _close(handles: dict[int, int]) -> None:
+    while handles:
+        os.close(handles.popitem()[1])
+
+
 @define
 class Rows:
     """Consecutive rows of an open array.
@@ -104,10 +137,12 @@ class Rows:
     Args:
         array: The open zarr array.
         folder: Folder of the artifact on this disk, or None.
+        trusted: Its shards were compared with their SHA-256 when they came; checksums of chunks are not compared again.
     """
 
     array: Any
     folder: Path | None
+    trusted: bool = False
     _known: _Layout | None = field(default=None, init=False)
     _looked: bool = field(default=False, init=False)
     _indices: dict[int, NDArray[np.uint64]] = field(factory=dict, init=False)
@@ -153,28 +188,27 @@ class Rows:
 
     def _see(self) -> _Layout | None:
         if not self._looked:
-            self._known = None if self.folder is None else _layout(self.array, self.folder)
+            self._known = None if self.folder is None else _layout(self.array, self.folder, self.trusted)
             self._looked = True
         return self._known
 
     def _fill(self, layout: _Layout, start: int, stop: int, out: NDArray[Any]) -> None:
         if out.shape != (stop - start, *layout.shape[1:]):
             raise IndexError(f"out has shape {out.shape}, expected {(stop - start, *layout.shape[1:])}")
-        shard, handle = -1, -1
-        pending: list[tuple[_Piece, bytes]] = []
+        handles: dict[int, int] = {}
+        pending: list[_Stored] = []
         try:
             for piece in _pieces(layout, start, stop):
-                if piece.shard != shard:
-                    if handle >= 0:
-                        os.close(handle)
-                        handle = -1
-                    shard = piece.shard
-                    handle = self._open(layout, shard)
-                self._one(layout, handle, piece, out, pending)
+                if piece.shard not in handles:
+                    if len(handles) == _OPEN:  # so that neither open files nor compressed bytes pile up
+                        self._decode_all(layout, pending, out)
+                        pending.clear()
+                        _close(handles)
+                    handles[piece.shard] = self._open(layout, piece.shard)
+                self._one(layout, handles[piece.shard], piece, out, pending)
+            self._decode_all(layout, pending, out)
         finally:
-            if handle >= 0:
-                os.close(handle)
-        self._decode_all(layout, pending, out)
+            _close(handles)
 
     def _open(self, layout: _Layout, shard: int) -> int:
         path = layout.folder.joinpath(str(shard), *["0"] * (len(layout.shape) - 1))
@@ -190,9 +224,7 @@ class Rows:
                 raise
         return handle
 
-    def _one(
-        self, layout: _Layout, handle: int, piece: _Piece, out: NDArray[Any], pending: list[tuple[_Piece, bytes]]
-    ) -> None:
+    def _one(self, layout: _Layout, handle: int, piece: _Piece, out: NDArray[Any], pending: list[_Stored]) -> None:
         rows = piece.last - piece.first
         last = self._last
         if last is not None and last[:2] == (piece.shard, piece.chunk):
@@ -202,9 +234,9 @@ class Rows:
         if offset == _NOTHING:
             raise ValueError("a chunk is missing from its shard")
         if layout.compressed:
-            pending.append((piece, _read_bytes(handle, offset, size)))
+            pending.append(_Stored(piece, handle, offset, size))
             return
-        expected = layout.chunk_rows * layout.row_bytes + 4 * layout.checked
+        expected = layout.chunk_rows * layout.row_bytes + 4 * layout.summed
         if size != expected:
             raise ValueError(f"a chunk has {size} bytes, expected {expected}")
         whole = rows == layout.chunk_rows
@@ -216,24 +248,29 @@ class Rows:
         out[piece.at : piece.at + rows] = chunk[piece.first : piece.last]
         self._last = (piece.shard, piece.chunk, chunk)
 
-    def _decode_all(self, layout: _Layout, pending: list[tuple[_Piece, bytes]], out: NDArray[Any]) -> None:
-        def decode(item: tuple[_Piece, bytes]) -> None:
-            piece, data = item
+    def _decode_all(self, layout: _Layout, pending: list[_Stored], out: NDArray[Any]) -> None:
+        def decode(item: _Stored) -> None:
+            piece, data = item.piece, item.read()
             rows = piece.last - piece.first
             if rows == layout.chunk_rows:
-                _decode(data, out[piece.at : piece.at + rows], layout.checked)
+                _decode(data, out[piece.at : piece.at + rows], layout)
                 return
             chunk = np.empty((layout.chunk_rows, *layout.shape[1:]), layout.dtype)
-            _decode(data, chunk, layout.checked)
+            _decode(data, chunk, layout)
             out[piece.at : piece.at + rows] = chunk[piece.first : piece.last]
             self._last = (piece.shard, piece.chunk, chunk)
 
         if len(pending) > 1 and _THREADS > 1 and layout.chunk_rows * layout.row_bytes >= 1 << 18:
-            with ThreadPoolExecutor(min(_THREADS, len(pending))) as pool:
-                list(pool.map(decode, pending))
+            list(_pool(os.getpid()).map(decode, pending))
         else:
             for item in pending:
                 decode(item)
+
+
+@cache
+def _pool(process: int) -> ThreadPoolExecutor:
+    """Threads that decode; a forked child makes its own."""
+    return ThreadPoolExecutor(_THREADS, thread_name_prefix="primabench-decode")
 
 
 def _pieces(layout: _Layout, start: int, stop: int) -> Iterator[_Piece]:
@@ -312,12 +349,13 @@ else:  # Windows has no positioned reads
         return b"".join(parts)
 
 
-def _decode(data: bytes, out: NDArray[Any], checked: bool) -> None:
+def _decode(data: bytes, out: NDArray[Any], layout: _Layout) -> None:
     from numcodecs.zstd import decompress
 
-    if checked:
+    if layout.summed:
         view = np.frombuffer(data, np.uint8)
-        if len(view) < 4 or google_crc32c.value(view[:-4]) != int.from_bytes(data[-4:], "little"):
+        fails = layout.checked and google_crc32c.value(view[:-4]) != int.from_bytes(data[-4:], "little")
+        if len(view) < 4 or fails:
             raise ValueError("a chunk fails its checksum")
         data = view[:-4]  # type: ignore[assignment]  # any buffer will do
     decompress(data, out.reshape(-1).view(np.uint8))

@@ -268,7 +268,9 @@ _WRITERS: dict[str, Callable[[_Target, Column], None]] = {
 }
 
 
-def open_lazy(path: Path, *, private: bool = False, chunks: Any = None, place: str = "") -> EvalData:
+def open_lazy(
+    path: Path, *, private: bool = False, chunks: Any = None, place: str = "", trusted: bool = False
+) -> EvalData:
     """Open an artifact: consolidated metadata are read now, values when they are sliced.
 
     Args:
@@ -276,6 +278,8 @@ def open_lazy(path: Path, *, private: bool = False, chunks: Any = None, place: s
         private: It holds answers: no error says where it lies.
         chunks: A zarr store to read from in place of the folder, such as one that brings what is not there.
         place: Address of such a store, for messages; then there need not be a folder.
+        trusted: Whole objects in the folder were compared with their SHA-256 when they came, as those of the cache;
+            checksums of their chunks are not compared again.
 
     Returns:
         An EvalData whose fields, ids and coordinates stay in the store until they are used.
@@ -295,7 +299,7 @@ def open_lazy(path: Path, *, private: bool = False, chunks: Any = None, place: s
         group = zarr.open_group(store, mode="r", zarr_format=3, use_consolidated=True)
         if group.attrs.get("primabench") != FORMAT:
             raise ValueError("not an artifact of this version of the store")
-        children = {name: _open_child(group, name, place, private, None if remote else path) for name in group}
+        children = {name: _open_child(group, name, place, private, None if remote else path, trusted) for name in group}
         ids = children["ids"] if group.attrs["ids"] else None
         fields = {str(name): children[str(name)] for name in group.attrs["fields"]}
         coords = {str(name): children[str(name)] for name in group.attrs["coords"]}
@@ -320,17 +324,17 @@ def stored_attributes(path: Path, *, private: bool = False) -> tuple[dict[str, A
     return read(place, private, "metadata", load)
 
 
-def _open_child(group: Any, name: str, place: str, private: bool, folder: Path | None) -> Any:
+def _open_child(group: Any, name: str, place: str, private: bool, folder: Path | None, trusted: bool) -> Any:
     node = group[name]
     encoding = node.attrs["encoding-type"]
     if encoding == "array":
-        return LazyArray(node, name, place, private, folder)
+        return LazyArray(node, name, place, private, folder, trusted)
     if encoding == "string-array":
         return LazyText(node, None, name, place, private)
     if encoding == "categorical":
-        return LazyText(node["codes"], node["categories"], name, place, private, folder)
+        return LazyText(node["codes"], node["categories"], name, place, private, folder, trusted)
     if encoding == "csr_matrix":
-        return LazyCSR(node, name, place, private, folder)
+        return LazyCSR(node, name, place, private, folder, trusted)
     if encoding == "ragged":
-        return LazyRagged(node, name, place, private, folder)
+        return LazyRagged(node, name, place, private, folder, trusted)
     raise ValueError(f"{name}: unknown encoding {encoding!r}")

@@ -115,7 +115,7 @@ def test_sparse_and_categorical_fields_read_the_same_way(tmp_path, monkeypatch):
     words = np.array([None if i % 7 == 0 else f"w{i % 5}" for i in range(200)], object)
     write(EvalData({"m": matrix, "w": words}), tmp_path / "x", chunk_bytes=64, shard_bytes=256)
     direct = open_lazy(tmp_path / "x").load()
-    monkeypatch.setattr(shards, "_layout", lambda array, folder: None)
+    monkeypatch.setattr(shards, "_layout", lambda *arguments: None)
     assert open_lazy(tmp_path / "x").load() == direct
     assert (direct["m"] != matrix).nnz == 0
     assert direct["w"].tolist() == words.tolist()
@@ -149,3 +149,74 @@ def test_opening_reads_no_chunk(tmp_path, monkeypatch):
     assert data.n == 100
     assert opened
     assert not [key for key in opened if "/c/" in key or "/c" in key.split("/x/")[-1:]]
+
+
+def test_rows_of_many_shards_keep_few_files_open(tmp_path, monkeypatch):
+    values = np.arange(400, dtype=np.float64).reshape(100, 4)
+    write(EvalData({"x": values}), tmp_path / "a", chunk_bytes=64, shard_bytes=128)
+    seen, most = set(), []
+    real_open, real_close = shards.os.open, shards.os.close
+
+    def opened(*arguments, **options):
+        handle = real_open(*arguments, **options)
+        seen.add(handle)
+        most.append(len(seen))
+        return handle
+
+    def closed(handle):
+        seen.discard(handle)
+        real_close(handle)
+
+    field = open_lazy(tmp_path / "a").fields["x"]
+    monkeypatch.setattr(shards.os, "open", opened)
+    monkeypatch.setattr(shards.os, "close", closed)
+    assert np.array_equal(field[:], values)
+    assert len(most) == 25
+    assert max(most) <= shards._OPEN
+    assert not seen
+
+
+@pytest.mark.parametrize("compress", [False, True])
+def test_what_was_verified_when_it_came_is_not_summed_again(tmp_path, monkeypatch, compress):
+    """The same values, any rows of a chunk without the rest of it, and no checksum on the way."""
+    values = np.random.default_rng(0).normal(size=(64, 8))
+    write(EvalData({"x": values}), tmp_path / "a", chunk_bytes=512, shard_bytes=1024, compress=compress)
+    summed = []
+    real = shards.google_crc32c
+    monkeypatch.setattr(
+        shards,
+        "google_crc32c",
+        type("Spy", (), {
+            "value": staticmethod(lambda data: summed.append(len(data)) or real.value(data)),
+            "extend": staticmethod(lambda total, data: summed.append(len(data)) or real.extend(total, data)),
+        }),
+    )  # fmt: skip
+    field = open_lazy(tmp_path / "a", trusted=True).fields["x"]
+    for rows in (slice(0, 64), slice(3, 11), slice(9, 10), slice(31, 33)):
+        assert np.array_equal(field[rows], values[rows])
+    assert max(summed) < 64  # the indices of shards alone
+    summed.clear()
+    checked = open_lazy(tmp_path / "a").fields["x"]
+    assert np.array_equal(checked[3:11], values[3:11])
+    assert max(summed) > 64
+
+
+@pytest.mark.parametrize("compress", [False, True])
+def test_a_shard_that_ends_too_early_is_an_error_even_where_it_was_verified_once(tmp_path, compress):
+    values = np.zeros((64, 8))
+    write(EvalData({"x": values}), tmp_path / "a", chunk_bytes=512, shard_bytes=1024, compress=compress)
+    file = tmp_path / "a" / "x" / "c" / "0" / "0"
+    file.write_bytes(file.read_bytes()[:40])
+    with pytest.raises(CorruptDataError):
+        open_lazy(tmp_path / "a", trusted=True).fields["x"][0:8]
+
+
+@pytest.mark.parametrize(
+    ("rows", "chunk", "shard"), [(1000, 8, 64), (1000, 1 << 12, 1 << 13), (7, 8, 8), (5000, 64, 640)]
+)
+def test_blocks_are_whole_chunks_of_one_shard(tmp_path, rows, chunk, shard):
+    write(EvalData({"x": np.zeros(rows)}), tmp_path / "a", chunk_bytes=chunk, shard_bytes=shard)
+    field = open_lazy(tmp_path / "a").fields["x"]
+    array = zarr.open_group(tmp_path / "a", mode="r")["x"]
+    assert field.block_rows % array.chunks[0] == 0
+    assert array.shards[0] % field.block_rows == 0
