@@ -104,13 +104,7 @@ class OpenIntake(Intake):
         units = self._units_of(columns.pop(self._unit_field, None), len(names), violations)
         if violations or units is None:
             raise ContractError(violations)
-        keep = np.flatnonzero(units >= 0)
-        outside: list[str] = []
-        if len(keep) < len(names):
-            outside = [names[i] for i in np.flatnonzero(units < 0).tolist()]
-            names = [names[i] for i in keep.tolist()]
-            given = given[keep] if isinstance(given, np.ndarray) else names
-            units, columns = units[keep], {name: take_rows(column, keep) for name, column in columns.items()}
+        outside = [names[i] for i in np.flatnonzero(units < 0).tolist()]
         self._given = (given, names, ids is None and positions is None)
         return units, columns, outside
 
@@ -154,20 +148,23 @@ class OpenIntake(Intake):
     def _put(self, where: Where, columns: Mapping[str, Any]) -> None:
         """Take a checked batch in; all or nothing."""
         units: Any = where
-        if not len(units):
+        at = np.flatnonzero(units >= 0)
+        if not len(at):
             return
         given, names, whole = self._given
         reduce = row_digests if self.request.hash_predictions else check_digests
-        kept = {name: column if name in self.kept else reduce(column) for name, column in columns.items()}
-        new = self.placed.append(given, units, kept, whole=whole)
-        if len(new) < len(units):
-            names, units = [names[i] for i in new.tolist()], units[new]
-            columns = {name: take_rows(column, new) for name, column in columns.items()}
+        stored = {name: column if name in self.kept else reduce(column) for name, column in columns.items()}
+        if len(at) < len(units):
+            stored = {name: take_rows(column, at) for name, column in stored.items()}
+            given = given[at] if isinstance(given, np.ndarray) else [given[i] for i in at.tolist()]
+        at = at[self.placed.append(given, units[at], stored, whole=whole)]
+        if len(at) < len(units):
+            names, units = [names[i] for i in at.tolist()], units[at]
         for name, sums in self.sums.items():
-            sums.add(names, units, columns[name])
+            sums.add(names, units, columns[name], at)
         for name, samples in self.samples.items():
             for sample in samples.values():
-                sample.add(names, units, columns[name])
+                sample.add(names, units, columns[name], at)
 
     # -- what was taken --------------------------------------------------------------------------------------------
 

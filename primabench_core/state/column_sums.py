@@ -220,10 +220,16 @@ class ColumnSums:
         twin.low, twin._limbs, twin._load = self.low, self._limbs.copy(), self._load
         return twin
 
-    def integers(self) -> list[int]:
-        """The exact sums, in units of 2^low."""
+    def limbs(self) -> Ints:
+        """(limbs, m) of the sums, in units of 2^low; each but the last in [0, 2^32). Not to be written to."""
         self._carry()
-        words = np.ascontiguousarray(self._limbs.T).astype("<i8")  # the highest limb keeps its sign in 64 bits
+        return self._limbs
+
+    def integers(self, columns: Ints | None = None) -> list[int]:
+        """The exact sums, in units of 2^low; of some columns, or of all."""
+        self._carry()
+        limbs = self._limbs if columns is None else self._limbs[:, columns]
+        words = np.ascontiguousarray(limbs.T).astype("<i8")  # the highest limb keeps its sign in 64 bits
         low = np.ascontiguousarray(words[:, :-1].astype("<u4"))
         raw = np.concatenate([low.view(np.uint8), np.ascontiguousarray(words[:, -1:]).view(np.uint8)], axis=1)
         return [int.from_bytes(row.tobytes(), "little", signed=True) for row in raw]

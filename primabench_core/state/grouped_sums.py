@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from primabench_core.state.column_sums import ColumnSums
 from primabench_core.state.partial_sums import Ints, runs_of, sum_columns, takes_runs
+from primabench_core.state.quotients import quotients
 from primabench_core.state.torch_sums import add_grouped_tensor, is_tensor
 from primabench_core.state.windows import Floats, round_ratio
 
@@ -45,7 +46,7 @@ class GroupedSums:
 
         Args:
             matrix: float32, float64, integers of at most 32 bits or booleans.
-            codes: (n,) group of each row, in ``range(groups)``.
+            codes: (n,) group of each row, in ``range(groups)``; -1 leaves a row of an array out.
             weights: (n,) numbers that multiply the rows, exactly; counts stay numbers of rows.
 
         Raises:
@@ -58,16 +59,21 @@ class GroupedSums:
             raise ValueError(
                 f"expected rows of {self.m} numbers and a code for each, got {matrix.shape}, {codes.shape}"
             )
-        if len(codes) and not 0 <= int(codes.min()) <= int(codes.max()) < self.groups:
-            raise ValueError(f"codes of groups are in range({self.groups})")
+        if len(codes) and not -1 <= int(codes.min()) <= int(codes.max()) < self.groups:
+            raise ValueError(f"codes of groups are in range({self.groups}), or -1")
         if not takes_runs(matrix):
             if matrix.dtype.kind not in "biu" or matrix.dtype.itemsize > 4:
                 raise ValueError(f"grouped sums take reals and integers of at most 32 bits, not {matrix.dtype}")
             matrix = matrix.astype(np.float64)
         order = np.argsort(codes, kind="stable").astype(np.int64)
-        lengths = np.bincount(codes, minlength=self.groups)
+        if len(codes) and codes[order[0]] < 0:
+            order = order[codes[order] >= 0]
+        lengths = np.bincount(codes[order], minlength=self.groups)
         self.counts = self.counts + lengths
         if weights is not None:
+            if len(order) < len(codes):
+                kept = np.sort(order)
+                matrix, weights, codes = matrix[kept], np.asarray(weights)[kept], codes[kept]
             self._add_weighted(matrix, np.asarray(weights), codes)
             return self
         for block, rows, cuts, group in self._blocks(matrix, order, lengths):
@@ -143,11 +149,16 @@ class GroupedSums:
         """(groups, m) float64 sums over the number of rows, each rounded once; NaN for a group without rows."""
         if not self.groups or not self.m:
             return np.zeros((self.groups, self.m))
-        totals, low = self.sums.integers(), self.sums.low
-        result = np.full((self.groups, self.m), np.nan)
-        for g in np.flatnonzero(self.counts).tolist():
-            up, down = 1 << max(0, low), int(self.counts[g]) << max(0, -low)
-            result[g] = [round_ratio(t * up, down) for t in totals[g * self.m : (g + 1) * self.m]]
+        divisors = np.repeat(np.maximum(self.counts, 1), self.m)
+        result, certain = quotients(self.sums.limbs(), self.sums.low, divisors)
+        doubtful = np.flatnonzero(~certain)
+        if len(doubtful):
+            low = self.sums.low
+            up, down = 1 << max(0, low), 1 << max(0, -low)
+            totals = zip(self.sums.integers(doubtful), divisors[doubtful].tolist(), strict=True)
+            result[doubtful] = [round_ratio(total * up, count * down) for total, count in totals]
+        result = result.reshape(self.groups, self.m)
+        result[self.counts == 0] = np.nan
         return result
 
     def merge(self, other: GroupedSums) -> GroupedSums:

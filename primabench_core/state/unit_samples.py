@@ -72,19 +72,27 @@ class UnitSamples:
         self._rows: NDArray[Any] = np.zeros((0, 0))
         self._limits = np.full(units, np.iinfo(np.uint64).max, np.uint64)
 
-    def add(self, ids: Sequence[str], units: Ints, rows: NDArray[Any]) -> None:
-        """Take rows; a row that is held already is passed over. Nothing is kept of the caller's array."""
+    def add(self, ids: Sequence[str], units: Ints, rows: NDArray[Any], at: Ints | None = None) -> None:
+        """Take rows; a row that is held already is passed over. Nothing is kept of the caller's array.
+
+        Args:
+            ids: (k,) text.
+            units: (k,) unit of each row.
+            rows: (n, m) reals.
+            at: (k,) which of the n rows are meant; None for all.
+        """
         keys = row_keys(ids, self.seed)
         fresh = np.flatnonzero(keys <= self._limits[units])
         held = set(self._ids)
         fresh = np.array([i for i in fresh.tolist() if ids[i] not in held], np.int64)
         if len(fresh):
+            new = rows[fresh if at is None else at[fresh]]
             before = self._rows if len(self._ids) else np.zeros((0, rows.shape[1]), rows.dtype)
             self._take(
                 [*self._ids, *(ids[i] for i in fresh.tolist())],
                 np.concatenate([self._keys, keys[fresh]]),
                 np.concatenate([self._units, units[fresh]]),
-                np.concatenate([before, rows[fresh] + rows.dtype.type(0)]),
+                np.concatenate([before, new + rows.dtype.type(0)]),
             )
 
     def _take(self, ids: list[str], keys: NDArray[np.uint64], units: Ints, rows: NDArray[Any]) -> None:

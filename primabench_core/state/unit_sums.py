@@ -16,7 +16,7 @@ Tail = tuple[list[str], Ints, NDArray[Any]]
 
 TAIL_ROWS = 1_024
 TAIL_BYTES = 1 << 26
-"""The last batch or 1,024 rows, whichever is more, stay raw, up to 64 MiB."""
+"""The last 1,024 rows stay raw, up to 64 MiB. The rows that a sampler repeats are the last ones of a rank."""
 
 
 class UnitSums:
@@ -50,19 +50,28 @@ class UnitSums:
         """Rows of the tail."""
         return sum(len(ids) for ids, _, _ in self.tail)
 
-    def add(self, ids: Sequence[str], units: Ints, rows: NDArray[Any]) -> None:
-        """Take (k, m) rows that no other state and no earlier update brought; nothing is kept of the caller's array."""
-        if not len(units):
+    def add(self, ids: Sequence[str], units: Ints, rows: NDArray[Any], at: Ints | None = None) -> None:
+        """Take rows that no other state and no earlier update brought; nothing is kept of the caller's array.
+
+        Args:
+            ids: (k,) text.
+            units: (k,) unit of each row.
+            rows: (n, m) reals.
+            at: (k,) which of the n rows are meant, ascending; None for all.
+        """
+        k = len(units)
+        if not k:
             return
-        limit = min(max(len(rows), TAIL_ROWS), self._room(rows))
-        if self.tail_rows + len(rows) <= min(2 * limit, self._room(rows)):
-            self.tail.append((list(ids), units.copy(), rows.copy()))
-            return
-        spare = max(0, len(rows) - limit)
-        self._shorten(limit - (len(rows) - spare))
+        at = np.arange(k) if at is None else at
+        limit = min(TAIL_ROWS, self._room(rows))
+        spare = max(0, k - limit)
+        if self.tail_rows + k - spare > 2 * limit or spare:
+            self._shorten(limit - (k - spare))
         if spare:
-            self.sums.add(rows[:spare], units[:spare])
-        self.tail.append((list(ids[spare:]), units[spare:].copy(), rows[spare:].copy()))
+            codes = np.full(len(rows), -1, np.int64)
+            codes[at[:spare]] = units[:spare]
+            self.sums.add(rows, codes)
+        self.tail.append((list(ids[spare:]), units[spare:].copy(), rows[at[spare:]]))
 
     def _room(self, rows: NDArray[Any]) -> int:
         return max(1, TAIL_BYTES // max(1, self.sums.m * rows.itemsize))

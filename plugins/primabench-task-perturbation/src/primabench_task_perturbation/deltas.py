@@ -9,6 +9,7 @@ from primabench_metrics.numbers import SPREAD, is_constant
 from primabench_metrics.ranks import centred_ranks
 
 from primabench_core.spec import Outcome
+from primabench_core.state.column_moments import ColumnMoments
 from primabench_core.state.exact import exact_column_sums, exact_moments, exact_row_sums, pearson_from_moments
 from primabench_core.state.units import Units
 from primabench_task_perturbation.beside import Unit, over_profiles
@@ -71,6 +72,8 @@ def _deltas(
         if reference == "leave_one_out" and len(predicted) < 2:
             return [Outcome.undefined("too_few_items", "there is no other perturbation")] * len(predicted)
         base = reference_of(truth, reference)
+        if lists is None and agreement is _pearson:
+            return _pearsons(predicted, truth.means, base)
         found: list[Unit] = []
         for p in range(len(predicted)):
             genes = slice(None) if lists is None else lists[p]
@@ -93,17 +96,33 @@ def reference_of(truth: Profiles, name: str) -> Floats:
     return np.asarray((total - truth.means) / (n - 1))
 
 
+def _pearsons(predicted: Floats, true: Floats, base: Floats) -> list[Unit]:
+    """Of all perturbations over all genes at once, the same bits as one by one."""
+    problems = [_problem(*sides) for sides in zip(predicted, true, base, strict=True)]
+    moments = ColumnMoments(len(predicted)).add(
+        np.ascontiguousarray((predicted - base).T), np.ascontiguousarray((true - base).T)
+    )
+    found: list[Unit] = []
+    for problem, each in zip(problems, moments.moments(), strict=True):
+        value = None if problem else pearson_from_moments(each)
+        found.append(problem or (Outcome.undefined("numerical_failure") if value is None else value))
+    return found
+
+
 def _agree(predicted: Floats, true: Floats, base: Floats, agreement: Agreement) -> Unit:
+    return _problem(predicted, true, base) or agreement(predicted - base, true - base)
+
+
+def _problem(predicted: Floats, true: Floats, base: Floats) -> Outcome | None:
+    """Why two effects cannot be compared, or None."""
     if len(predicted) < MIN_GENES:
         return Outcome.undefined("too_few_items", f"{len(predicted)} of at least {MIN_GENES} genes")
-    sides = []
     for profile, reason in ((true, "constant_truth"), (predicted, "constant_prediction")):
         delta = profile - base
         size = max(float(np.abs(profile).max()), float(np.abs(base).max()))
         if is_constant(delta) or float(np.ptp(delta)) <= SPREAD * size:  # else the rounding of the profiles correlates
             return Outcome.undefined(reason)
-        sides.append(delta)
-    return agreement(sides[1], sides[0])
+    return None
 
 
 def _pearson(x: Floats, y: Floats) -> Unit:
