@@ -8,7 +8,7 @@ from collections.abc import Hashable, Mapping
 from functools import cache
 from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
-from attrs import fields, has
+from attrs import NOTHING, fields, has
 
 T = TypeVar("T")
 
@@ -42,6 +42,7 @@ def parse(text: str) -> Any:
 def read(kind: type[T], value: Any, path: str = "$") -> T:
     """Build a value of attrs class ``kind`` from plain JSON.
 
+    A key may be absent where its field has a default: it was added after the first documents were written.
     Fields may be text, int, bool, attrs classes, ``tuple[…, ...]`` of these, ``Mapping[str, str]`` and ``X | None``.
 
     Raises:
@@ -51,12 +52,12 @@ def read(kind: type[T], value: Any, path: str = "$") -> T:
         raise Misread(f"{path}: expected an object, found {type(value).__name__}")
     hints = _hints(cast(Hashable, kind))
     names = list(hints)
-    unknown, absent = sorted(set(value) - set(names)), [n for n in names if n not in value]
+    unknown, absent = sorted(set(value) - set(names)), [n for n in _required(cast(Hashable, kind)) if n not in value]
     if unknown:
         raise Misread(f"{path}: unknown key {unknown[0]!r}")
     if absent:
         raise Misread(f"{path}: key {absent[0]!r} is missing")
-    return kind(**{name: _read_field(hints[name], value[name], f"{path}.{name}") for name in names})
+    return kind(**{name: _read_field(hints[name], value[name], f"{path}.{name}") for name in names if name in value})
 
 
 @cache
@@ -64,6 +65,12 @@ def _hints(kind: Any) -> dict[str, Any]:
     """Types of the fields, in their order; to find them takes longer than to read a small object."""
     hints = get_type_hints(kind)
     return {f.name: hints[f.name] for f in fields(kind)}
+
+
+@cache
+def _required(kind: Any) -> tuple[str, ...]:
+    """Fields without a default."""
+    return tuple(f.name for f in fields(kind) if f.default is NOTHING)
 
 
 def _read_field(hint: Any, value: Any, path: str) -> Any:

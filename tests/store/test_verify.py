@@ -167,3 +167,17 @@ def test_what_no_manifest_names_is_named(built, stray):
 def test_an_unfinished_stage_of_another_process_is_no_fault(built):
     (built.version / ".staging-toy-p1-abc" / "result").mkdir(parents=True)
     assert verify_dataset(built.key).passed
+
+
+def test_a_manifest_from_before_a_field_was_added_is_read(built):
+    path = built.version / "manifest.json"
+    held = json.loads(path.read_text())
+    for source in held["sources"]:
+        del source["stands_for"]
+    path.write_text(json.dumps(held))
+    assert [source.stands_for for source in dataset_manifest(built.key).sources] == [""]
+    assert verify_dataset(built.key).passed
+    del held["sources"][0]["sha256"]
+    path.write_text(json.dumps(held))
+    with pytest.raises(CorruptDataError, match="'sha256' is missing"):
+        dataset_manifest(built.key)
