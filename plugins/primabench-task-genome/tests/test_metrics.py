@@ -108,7 +108,7 @@ def test_one_class_has_no_value(metric, extra):
         assert found.reason in ("single_class", "component_undefined")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.integers(0, 10_000), st.floats(0.1, 10), st.floats(-5, 5))
 def test_scores_count_by_order_alone(seed, scale, shift):
     score, label, group = made(seed, n=40)
