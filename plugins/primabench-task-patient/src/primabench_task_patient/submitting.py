@@ -176,4 +176,4 @@ def _from_store(key: str, store: str | Path | None) -> Iterator[Cohort]:
             counts: Any = found["counts"]
             dense = np.asarray(counts.toarray() if hasattr(counts, "toarray") else counts, np.float64)
             samples = tuple(str(i) for i in found.ids or ())
-            yield Cohort(name, samples, tuple(found.coords["genes"]), dense)
+            yield Cohort(name, samples, tuple(str(g) for g in found.coords["genes"]), dense)

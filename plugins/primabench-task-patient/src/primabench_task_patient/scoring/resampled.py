@@ -72,7 +72,8 @@ def resampled_scores(state: Rows, found: OutOfFold, times: Ints) -> Floats:
     areas = np.stack([_area(values[:, c], codes == c, times) for c in range(values.shape[1])])
     defined = (~np.isnan(areas)).sum(axis=0)
     total = np.nansum(areas, axis=0)
-    return np.divide(total, defined, out=np.full(len(times), np.nan), where=defined > 0)
+    found_mean: Floats = np.divide(total, defined, out=np.full(len(times), np.nan), where=defined > 0)
+    return found_mean
 
 
 def _area(score: Floats, positive: NDArray[np.bool_], times: Ints) -> Floats:
@@ -86,7 +87,8 @@ def _area(score: Floats, positive: NDArray[np.bool_], times: Ints) -> Floats:
     below = np.cumsum(level, axis=1) - level
     pairs = inside.sum(axis=1) * level.sum(axis=1)
     wins = (inside * (2 * below + level)).sum(axis=1)
-    return np.divide(wins, 2 * pairs, out=np.full(len(times), np.nan), where=pairs > 0)
+    found: Floats = np.divide(wins, 2 * pairs, out=np.full(len(times), np.nan), where=pairs > 0)
+    return found
 
 
 def _pearson(x: Floats, y: Floats, times: Ints) -> Floats:
@@ -99,4 +101,5 @@ def _pearson(x: Floats, y: Floats, times: Ints) -> Floats:
     sound &= (times > 0).sum(axis=1) >= 3
     found = np.full(len(times), np.nan)
     found[sound] = (sxy - sx * sy / n)[sound] / np.sqrt(left[sound] * right[sound])
-    return np.clip(found, -1.0, 1.0)
+    clipped: Floats = np.clip(found, -1.0, 1.0)
+    return clipped

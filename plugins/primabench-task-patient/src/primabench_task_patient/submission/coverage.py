@@ -132,22 +132,26 @@ def _vectors(submission: Submission, dataset: str, samples: Sequence[str]) -> tu
     if not names:
         return None, [Warned("dataset_absent", f"no row of {dataset}")]
     values = submission.values[[rows[name] for name in names]]
-    kept = ~np.isnan(values).all(axis=0)
+    kept: NDArray[np.bool_] = ~np.isnan(values).all(axis=0)
     if not kept.any():
         return None, [Warned("dataset_blank", f"every column is blank for {dataset}: it is not covered")]
-    columns = tuple(name for name, keep in zip(submission.columns, kept.tolist(), strict=True) if keep)
+    columns = tuple(_where(submission.columns, kept))
     values = values[:, kept]
     warnings = []
     if len(names) < len(samples):
         absent = sorted(set(samples) - set(names))
         warnings.append(Warned("samples_absent", f"{dataset}: no row of {some(absent)} ({len(absent)} samples)"))
-    faulty = ~np.isfinite(values).all(axis=1)
+    faulty: NDArray[np.bool_] = ~np.isfinite(values).all(axis=1)
     if faulty.any():
-        bad = [name for name, is_bad in zip(names, faulty.tolist(), strict=True) if is_bad]
-        partly = [name for name, is_bad in zip(columns, np.isnan(values).any(axis=0).tolist(), strict=True) if is_bad]
+        bad = _where(names, faulty)
+        partly = _where(columns, np.isnan(values).any(axis=0))
         where = f"; blank in some rows, so no padding: {some(partly)}" if partly else ""
         warnings.append(Warned("not_finite", f"{dataset}: blank, NaN or infinite values of {some(bad)}{where}"))
     return Vectors(names, columns, values), warnings
+
+
+def _where(names: Sequence[str], chosen: NDArray[np.bool_]) -> list[str]:
+    return [names[place] for place in np.flatnonzero(chosen).tolist()]
 
 
 def _task(task: Asked, vectors: Vectors | None) -> TaskCoverage:
@@ -156,9 +160,9 @@ def _task(task: Asked, vectors: Vectors | None) -> TaskCoverage:
     absent = sorted(set(task.labelled) - set(vectors.samples))
     if absent:
         return TaskCoverage("skipped", "sample_missing", f"{len(absent)} samples have no row: {some(absent)}")
-    faulty = ~np.isfinite(vectors.of(task.labelled)).all(axis=1)
+    faulty: NDArray[np.bool_] = ~np.isfinite(vectors.of(task.labelled)).all(axis=1)
     if faulty.any():
-        bad = [name for name, is_bad in zip(task.labelled, faulty.tolist(), strict=True) if is_bad]
+        bad = _where(task.labelled, faulty)
         return TaskCoverage(
             "skipped", "not_finite", f"{len(bad)} samples have a blank, NaN or infinite value: {some(bad)}"
         )
