@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from primabench_core.evaluation.views import Views
 
 POOLED = "classes that only the solution names"
+_WORD = re.compile(r"\w+")
 _NUMBER = re.compile(r"-?\d+\.\d+(?:[eE][-+]?\d+)?")
 
 
@@ -63,20 +65,40 @@ class Secrecy:
         return cls(views.truth, said)
 
     @cached_property
-    def _pattern(self) -> re.Pattern[str] | None:
-        words = sorted(self.names, key=lambda name: (-len(name), name))
-        return re.compile("|".join(rf"(?<!\w){re.escape(w)}(?!\w)" for w in words)) if words else None
+    def _by_word(self) -> dict[str, list[tuple[str, int]]]:
+        """Names by their longest word, with its place in the name: a text is searched in one pass over its words."""
+        found: dict[str, list[tuple[str, int]]] = defaultdict(list)
+        for name in sorted(self.names):
+            words = list(_WORD.finditer(name))
+            if words:
+                longest = max(words, key=lambda word: (len(word.group()), word.start()))
+                found[longest.group()].append((name, longest.start()))
+        return found
+
+    def _places(self, text: str) -> list[tuple[int, int]]:
+        """Where names stand in a text as words of their own, from left to right, the longest first."""
+        places = []
+        for word in _WORD.finditer(text):
+            for name, offset in self._by_word.get(word.group(), ()):
+                start = word.start() - offset
+                if start >= 0 and text.startswith(name, start) and _is_apart(text, start, start + len(name)):
+                    places.append((start, start + len(name)))
+        return sorted(places, key=lambda place: (place[0], -place[1]))
 
     def hides(self, name: str) -> bool:
         """Whether a name must not be said, by itself or inside of a longer one."""
-        return name not in self._said and bool(self._pattern and self._pattern.search(name))
+        return name not in self._said and (name in self.names or bool(self.names and self._places(name)))
 
     def text(self, text: str) -> str:
         """A sentence without names and numbers of the truth."""
         if not self._truth.private:
             return text
-        if self._pattern:
-            text = self._pattern.sub("…", text)
+        done, parts = 0, []
+        for start, stop in self._places(text) if self.names else ():
+            if start >= done:
+                parts += [text[done:start], "…"]
+                done = stop
+        text = "".join([*parts, text[done:]])
         return _NUMBER.sub(lambda found: "…" if self._is_answer(found.group()) else found.group(), text)
 
     def _is_answer(self, number: str) -> bool:
@@ -145,6 +167,11 @@ class Secrecy:
             )
             for v in found
         ]
+
+
+def _is_apart(text: str, start: int, stop: int) -> bool:
+    """Whether no letter goes on before or behind."""
+    return not _WORD.match(text[start - 1 : start]) and not _WORD.match(text[stop : stop + 1])
 
 
 def predicted_names(column: Labels) -> Collection[str]:

@@ -150,7 +150,11 @@ def verify(path: Path) -> None:
 
         found = rounds({"content": content, "hashlib": hashlib_files}, 7)
         ratio = found["hashlib"] / found["content"]
-        print(f"verify --content, {threads} threads: {ratio:.2f} of read + hashlib ({found['content']:.2f} s)")
+        cpu = CPU["hashlib"] / CPU["content"]
+        print(
+            f"verify --content, {threads} threads: {ratio:.2f} of read + hashlib ({found['content']:.2f} s), "
+            f"{cpu:.2f} by processor time"
+        )
 
 
 def opening(path: Path) -> None:

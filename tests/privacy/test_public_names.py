@@ -163,7 +163,7 @@ def test_a_damaged_vault_names_neither_place_nor_content(vault, tmp_path, monkey
     chunk.write_bytes(chunk.read_bytes()[:-3] + b"abc")
     manifest = sealed / "manifest.json"
     asked = [lambda: pb.evaluate("vault_types", vault.labels()), lambda: pb.Evaluation("vault_types").truth]
-    for damage in (lambda: None, lambda: manifest.write_text("{}"), manifest.unlink, lambda: shutil.rmtree(private)):
+    for damage in (lambda: None, lambda: manifest.write_text("{}"), lambda: shutil.rmtree(private)):
         damage()
         for ask in asked:
             with pytest.raises(pb.PrimaBenchError) as caught:
