@@ -38,7 +38,8 @@ def top_recall_10_percent(state: Rows, *, top: float = 0.1) -> Outcome:
 
     The truly best are at or above the 1 - top quantile of fitness (linear interpolation). As many are taken of the
     prediction as its quantile would take without ties; where scores tie at the cut, the value is the expectation over
-    all orders of the tied rows, so that a constant prediction gets ``top`` and not 1.
+    all orders of the tied rows, so that a constant prediction gets ``top`` and not 1. Where fitness itself ties at the
+    cut, more variants are truly best than are taken, and even the truth as a prediction stays below 1.
 
     Args:
         state: ``score`` (n,) against ``value`` (n,).
