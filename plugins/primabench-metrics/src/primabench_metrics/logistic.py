@@ -50,7 +50,8 @@ def probabilities(scores: Floats) -> Floats:
 def targets(codes: Ints, classes: int) -> Floats:
     """(n, outputs) of 0 and 1: the second class alone for two classes, else every class."""
     wanted = np.arange(1, 2) if classes == 2 else np.arange(classes)
-    return (codes[:, None] == wanted).astype(np.float64)
+    found: Floats = (codes[:, None] == wanted).astype(np.float64)
+    return found
 
 
 def logistic_path(basis: Basis, codes: Ints, classes: int, strengths: tuple[float, ...]) -> list[LogisticFit]:
@@ -67,10 +68,10 @@ def logistic_path(basis: Basis, codes: Ints, classes: int, strengths: tuple[floa
         strengths: Values of C, ascending.
     """
     target = targets(codes, classes)
-    weights = np.zeros((basis.rank + 1, target.shape[1]))
+    weights: Floats = np.zeros((basis.rank + 1, target.shape[1]))
     fits = []
     rows = np.hstack([basis.rows, np.ones((len(codes), 1))])
-    last = weights
+    last: Floats = weights
     for c in strengths:
         problem = _Problem(rows, target, 1.0 / (c * len(codes)))
         ahead = 2.0 * weights - last  # where the path leads if it goes on as before

@@ -94,13 +94,20 @@ class _Problems:
             shift.append(scale.mean)
             inverse.append(np.where(scale.varies, 1.0 / scale.scale, 0.0))
             penalty += [1.0 / (c * len(part)) for c in strengths]
-        spread_out = [np.repeat(np.stack(a, axis=1), count, axis=1) for a in (weight, shift, inverse)]
         directions, spread = _leading(rows)
         rest = max(0.0, float(np.square(rows).sum()) / n - float(spread.sum())) / max(1, width - len(spread))
         return cls(
-            rows, rows.astype(np.float32), target, *spread_out, np.asarray(penalty), directions.astype(np.float32),
-            spread, rest,
-        )  # fmt: skip
+            rows=rows,
+            single=rows.astype(np.float32),
+            target=target,
+            weight=np.repeat(np.stack(weight, axis=1), count, axis=1),
+            shift=np.repeat(np.stack(shift, axis=1), count, axis=1),
+            inverse=np.repeat(np.stack(inverse, axis=1), count, axis=1),
+            penalty=np.asarray(penalty),
+            directions=directions.astype(np.float32),
+            spread=spread,
+            rest=rest,
+        )
 
     def chances(self, scores: Floats) -> Floats:
         """(n, b, o)."""
@@ -286,8 +293,17 @@ class _System:
         bend = np.maximum((weight * chances * (1 - chances)).sum(axis=0), 1e-30)
         outside = 1.0 / (bend * problems.rest + penalty)
         inside = 1.0 / (bend * problems.spread[:, None, None] + penalty) - outside
-        parts = (chances, weight, penalty, outside, inside, 1.0 / bend)
-        return cls(problems, at, *(part.astype(kind) for part in parts), rows)
+        return cls(
+            problems=problems,
+            at=at,
+            chances=chances.astype(kind),
+            weight=weight.astype(kind),
+            penalty=penalty.astype(kind),
+            outside=outside.astype(kind),
+            inside=inside.astype(kind),
+            free=(1.0 / bend).astype(kind),
+            rows=rows,
+        )
 
     def apply(self, step: Reals, free: Reals, run: Ints) -> tuple[Reals, Reals]:
         """Hessian times step."""

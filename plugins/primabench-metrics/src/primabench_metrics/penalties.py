@@ -115,7 +115,8 @@ def decide(
 
 def _is_small(points: Floats, classes: int) -> bool:
     """Whether a whole Hessian is the faster way."""
-    return (min(points.shape) + 1) * (1 if classes == 2 else classes) <= LARGEST_HESSIAN
+    columns = (min(points.shape[0], points.shape[1]) + 1) * (1 if classes == 2 else classes)
+    return bool(columns <= LARGEST_HESSIAN)
 
 
 def ridge_in_folds(

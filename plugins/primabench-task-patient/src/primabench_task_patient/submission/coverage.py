@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 from attrs import frozen
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from primabench_core import PrimaBenchError
 from primabench_task_patient.submission.faults import Warned, some
@@ -132,7 +132,7 @@ def _vectors(submission: Submission, dataset: str, samples: Sequence[str]) -> tu
     if not names:
         return None, [Warned("dataset_absent", f"no row of {dataset}")]
     values = submission.values[[rows[name] for name in names]]
-    kept: NDArray[np.bool_] = ~np.isnan(values).all(axis=0)
+    kept = np.logical_not(np.all(np.isnan(values), axis=0))
     if not kept.any():
         return None, [Warned("dataset_blank", f"every column is blank for {dataset}: it is not covered")]
     columns = tuple(_where(submission.columns, kept))
@@ -141,7 +141,7 @@ def _vectors(submission: Submission, dataset: str, samples: Sequence[str]) -> tu
     if len(names) < len(samples):
         absent = sorted(set(samples) - set(names))
         warnings.append(Warned("samples_absent", f"{dataset}: no row of {some(absent)} ({len(absent)} samples)"))
-    faulty: NDArray[np.bool_] = ~np.isfinite(values).all(axis=1)
+    faulty = _faulty(values)
     if faulty.any():
         bad = _where(names, faulty)
         partly = _where(columns, np.isnan(values).any(axis=0))
@@ -150,8 +150,14 @@ def _vectors(submission: Submission, dataset: str, samples: Sequence[str]) -> tu
     return Vectors(names, columns, values), warnings
 
 
-def _where(names: Sequence[str], chosen: NDArray[np.bool_]) -> list[str]:
+def _where(names: Sequence[str], chosen: ArrayLike) -> list[str]:
     return [names[place] for place in np.flatnonzero(chosen).tolist()]
+
+
+def _faulty(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """(rows,) whether a row has a value that is not finite."""
+    found: NDArray[np.bool_] = np.any(~np.isfinite(values), axis=1)
+    return found
 
 
 def _task(task: Asked, vectors: Vectors | None) -> TaskCoverage:
@@ -160,7 +166,7 @@ def _task(task: Asked, vectors: Vectors | None) -> TaskCoverage:
     absent = sorted(set(task.labelled) - set(vectors.samples))
     if absent:
         return TaskCoverage("skipped", "sample_missing", f"{len(absent)} samples have no row: {some(absent)}")
-    faulty: NDArray[np.bool_] = ~np.isfinite(vectors.of(task.labelled)).all(axis=1)
+    faulty = _faulty(vectors.of(task.labelled))
     if faulty.any():
         bad = _where(task.labelled, faulty)
         return TaskCoverage(
