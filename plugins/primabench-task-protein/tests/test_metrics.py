@@ -210,6 +210,17 @@ def test_the_panel_is_each_assay_and_then_the_tree(name):
     assert math.isclose(found.values["mutation_depth=2"], expected, rel_tol=1e-9)
 
 
+def test_mutation_depths_are_averaged_over_proteins_and_selection_types():
+    score, value, _, number, names = whole()
+    names["selection"] = np.asarray([("Activity", "Stability", "Activity", "Stability")[i] for i in number], object)
+    found = pb.score("fitness_spearman", {"score": score}, {"value": value, **names})
+    rows = [(number == i) & (names["mutation_depth"] == "1") for i in range(4)]
+    each = [spearmanr(score[r], value[r]).statistic for r in rows]
+    assert math.isclose(found.values["mutation_depth=1"], np.mean(each), rel_tol=1e-9)
+    whole_assays = [found.per_unit[f"A{i}"] for i in range(4)]
+    assert math.isclose(found.values["taxon=Human"], np.mean(whole_assays[:2]), rel_tol=1e-9)
+
+
 def test_policies_for_assays_without_a_value():
     score, value, _, number, names = whole()
     del names["mutation_depth"]

@@ -16,7 +16,8 @@ from primabench_task_protein.metrics.tree import TYPES, mean, refuse_repeats, tr
 
 Ints = NDArray[np.int64]
 AssayMetric = Callable[[Rows], Outcome]
-SLICES = ("msa_depth", "taxon", "mutation_depth")
+BY_VARIANT = "mutation_depth"
+SLICES = ("msa_depth", "taxon", BY_VARIANT)
 """Optional fields of the truth by which values are given apart."""
 
 
@@ -145,7 +146,7 @@ def _panel(state: Rows, policy: str, metric: AssayMetric) -> Outcome:
         return Outcome.undefined("component_undefined", f"{len(undefined)} assays ({detail})", values=about, **more)
     tree = tree_mean(list(used.values()), [proteins[n] for n in used], [kinds[n] for n in used])
     about |= {f"selection={kind}": value for kind, value in tree.by_type.items()}
-    about |= _slices(state, rows, proteins, used, metric)
+    about |= _slices(state, rows, proteins, kinds, used, metric)
     flags = ("constant_predictions_count_0",) if len(used) > len(found) - len(undefined) else ()
     return Outcome(tree.value, values=about, flags=flags, **more)
 
@@ -158,32 +159,36 @@ def _narrowed(state: Rows, rows: Ints) -> Rows:
 
 
 def _slices(
-    state: Rows, rows: dict[str, Ints], proteins: dict[str, str], used: dict[str, float], metric: AssayMetric
+    state: Rows,
+    rows: dict[str, Ints],
+    proteins: dict[str, str],
+    kinds: dict[str, str],
+    used: dict[str, float],
+    metric: AssayMetric,
 ) -> dict[str, float]:
-    """Mean over proteins of the mean over their assays, for each value of each slicing field.
+    """Values apart for each value of each slicing field, as the tables of ProteinGym give them.
 
-    Depth of MSA and taxon belong to assays. Mutation depth belongs to variants: the metric is taken anew within each
-    depth, over the assays that have a value there.
+    Depth of MSA and taxon belong to assays: mean over proteins of the mean over their assays. Mutation depth belongs to
+    variants: the metric is taken anew within each depth, over the assays that have a value there, then the mean over
+    their proteins and selection types.
     """
     found: dict[str, float] = {}
     for field in SLICES:
         if field not in state.truth:
             continue
-        parts: dict[str, dict[str, list[float]]] = {}
+        parts: dict[str, dict[tuple[str, ...], list[float]]] = {}
         column = state.truth[field]
         assert isinstance(column, Labels)
         for name, some in rows.items():
+            unit = (proteins[name], kinds[name]) if field == BY_VARIANT else (proteins[name],)
             codes = np.unique(column.codes[some]).tolist()
-            if len(codes) == 1:
-                if name in used:
-                    parts.setdefault(str(column.classes[codes[0]]), {}).setdefault(proteins[name], []).append(
-                        used[name]
-                    )
-                continue
             for code in codes:
-                value = metric(_narrowed(state, some[column.codes[some] == code])).value
+                if len(codes) == 1:
+                    value = used.get(name)
+                else:
+                    value = metric(_narrowed(state, some[column.codes[some] == code])).value
                 if value is not None:
-                    parts.setdefault(str(column.classes[code]), {}).setdefault(proteins[name], []).append(value)
+                    parts.setdefault(str(column.classes[code]), {}).setdefault(unit, []).append(value)
         for kind, members in sorted(parts.items()):
             found[f"{field}={kind}"] = mean([mean(values) for values in members.values()])
     return found
