@@ -21,8 +21,6 @@ FOLDER = Path(__file__).parent / "cases"
 CASES = {path.stem: json.loads(path.read_text(encoding="ascii"))["cases"] for path in sorted(FOLDER.glob("*.json"))}
 
 MISSING: dict[str, str] = {
-    "auprc_ratio": "metric of primabench-task-singlecell",
-    "early_precision_ratio": "metric of primabench-task-singlecell",
     "ocelot_official_mf1": "metric of primabench-pathology",
     "f1_at_distance": "metric of primabench-pathology",
     "base_pair_f1": "metric of primabench-structure",

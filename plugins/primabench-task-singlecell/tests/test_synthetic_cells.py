@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from primabench_task_singlecell.synthetic.cells import CELLS_PER_DONOR, DONORS, TYPES, _cumulative, draw
+from primabench_task_singlecell.synthetic.cells import CELLS_PER_DONOR, DONORS, TYPES, count_table, draw
 
 
 def test_known_bytes() -> None:
@@ -53,7 +53,7 @@ def test_expression_is_the_natural_logarithm_of_one_more() -> None:
 @pytest.mark.parametrize("mean", [Fraction(1, 8), Fraction(1), Fraction(7, 3), Fraction(40)])
 def test_table_is_the_negative_binomial_with_two_failures(mean: Fraction) -> None:
     scipy_stats = pytest.importorskip("scipy.stats", reason="scipy is the independent reference")
-    table = np.asarray([t / 2**64 for t in _cumulative(mean)])
+    table = np.asarray([t / 2**64 for t in count_table(mean)])
     reference = scipy_stats.nbinom.cdf(np.arange(len(table)), 2, 2 / (2 + float(mean)))
     np.testing.assert_allclose(table, reference, rtol=0, atol=1e-12)
     assert all(a < b for a, b in pairwise(table)) or math.isclose(table[-1], 1)

@@ -46,6 +46,7 @@ DATASET = DatasetSpec(
     organism="Mus musculus",
     modality="single-cell RNA-seq and a network",
     n_units=11634,
+    content_hash="9ce90ac27f1770c815cf756e0e51da31ecb2a47b1ca2b702d01e700cdbe39c75",
     notes=notes_of(__file__),
     citation_urls=("https://doi.org/10.1093/g3journal/jkad004", "https://doi.org/10.1038/s41467-017-01076-4"),
 )

@@ -16,6 +16,12 @@ def network(*, seed: int, n: int) -> dict[str, Any]:
     return {
         "prediction": {"score": score},
         "truth": {"label": label, "regulator": regulator},
-        "perfect": None,
         "params": {},
     }
+
+
+def regulators(*, seed: int, n: int) -> dict[str, Any]:
+    """The same, where two true edges are enough for a regulator to count; the truth itself is perfect."""
+    made = network(seed=seed, n=n)
+    perfect = {"score": made["truth"]["label"].astype(np.float64)}
+    return {**made, "perfect": perfect, "params": {"min_edges": 2}}

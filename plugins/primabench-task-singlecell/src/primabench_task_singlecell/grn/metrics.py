@@ -1,4 +1,4 @@
-"""Metrics of regulatory networks over a fixed universe of candidate edges; equal weights never depend on their order."""
+"""Metrics of regulatory networks over a fixed universe of candidate edges; no value depends on how ties are listed."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 from numpy.typing import NDArray
+from primabench_metrics.ranking import average_precision
+from primabench_metrics.weighted.ranking import average_precision as weighted_average_precision
 
 from primabench_core.spec import Outcome
 from primabench_core.state.multiplicity import Multiplicities, Selection, running_sums, take_columns
 from primabench_core.state.rows import Labels, Rows
-from primabench_metrics.ranking import average_precision
-from primabench_metrics.weighted.ranking import average_precision as weighted_average_precision
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -37,7 +37,6 @@ _SHARED: dict[str, Any] = {
     "low": 0.0,
     "rules": RULES,
     "arrange": f"{_EDGES}:arrange_truth",
-    "example": "primabench_task_singlecell.grn.examples:network",
     "references": (_BEELINE,),
 }
 
@@ -47,14 +46,16 @@ auprc_ratio = MetricSpec(
     compute=f"{_METRICS}:auprc_ratio",
     weighted=f"{_METRICS}:weighted_auprc_ratio",
     truth=(LABEL, _ANY_REGULATOR),
+    example="primabench_task_singlecell.grn.examples:network",
     **_SHARED,
 )
 early_precision_ratio = MetricSpec(
     name="early_precision_ratio",
-    summary="Precision of as many of the heaviest edges as are true, divided by the density; ties at the cut all enter.",
+    summary="Precision of as many of the heaviest edges as are true, over the density; ties at the cut all enter.",
     compute=f"{_METRICS}:early_precision_ratio",
     weighted=f"{_METRICS}:weighted_early_precision_ratio",
     truth=(LABEL, _ANY_REGULATOR),
+    example="primabench_task_singlecell.grn.examples:network",
     **_SHARED,
 )
 mean_regulator_average_precision = MetricSpec(
@@ -62,6 +63,7 @@ mean_regulator_average_precision = MetricSpec(
     summary="Mean over regulators with enough edges of the average precision among their own candidates.",
     compute=f"{_METRICS}:mean_regulator_average_precision",
     truth=(LABEL, REGULATOR),
+    example="primabench_task_singlecell.grn.examples:regulators",
     high=1.0,
     parameters=(Parameter("min_edges", 10, "true edges that a regulator needs", kinds=(int,), low=1),),
     interval=Interval("none", "a regulator that is drawn twice would be one regulator"),

@@ -67,16 +67,16 @@ def draw(stream: int, *, fold: int = 3) -> SyntheticCells:
     Returns:
         120 cells in an order that tells neither type nor donor.
     """
-    words = iter(_words(stream, len(DONORS) * sum(CELLS_PER_DONOR) * (N_GENES + 2) + 1000))
+    words = iter(raw_words(stream, len(DONORS) * sum(CELLS_PER_DONOR) * (N_GENES + 2) + 1000))
     base = [Fraction(1 + next(words) % 8, 4) for _ in range(N_GENES)]
-    shifted = [_choose(words, N_GENES, SHIFTED_PER_DONOR) for _ in DONORS]
+    shifted = [choose(words, N_GENES, SHIFTED_PER_DONOR) for _ in DONORS]
     rows: list[tuple[int, str, str, list[int]]] = []
     for donor, genes in zip(DONORS, shifted, strict=True):
         for kind, (name, n) in enumerate(zip(TYPES, CELLS_PER_DONOR, strict=True)):
             for _ in range(n):
                 key, depth = next(words), _DEPTHS[next(words) % len(_DEPTHS)]
                 means = [depth * base[g] * _effect(g, kind, g in genes, fold) for g in range(N_GENES)]
-                counts = [bisect_right(_cumulative(mean), next(words)) for mean in means]
+                counts = [bisect_right(count_table(mean), next(words)) for mean in means]
                 rows.append((key, name, donor, counts))
     rows.sort(key=lambda row: row[0])
     return SyntheticCells(
@@ -94,20 +94,20 @@ def _effect(gene: int, kind: int, shifted: bool, fold: int) -> Fraction:
     return marker * (Fraction(3, 2) if shifted else 1)
 
 
-def _words(stream: int, n: int) -> list[int]:
+def raw_words(stream: int, n: int) -> list[int]:
     """Raw 64-bit words of a Philox counter: fixed by its definition, not by a generator's methods."""
     raw = np.random.Philox(key=np.asarray([stream, 0], np.uint64)).random_raw(n)
     return [int(word) for word in np.asarray(raw)]
 
 
-def _choose(words: Iterator[int], n: int, k: int) -> frozenset[int]:
+def choose(words: Iterator[int], n: int, k: int) -> frozenset[int]:
     """``k`` of ``range(n)``: those with the smallest words."""
     order = sorted((next(words), i) for i in range(n))
     return frozenset(i for _, i in order[:k])
 
 
 @cache
-def _cumulative(mean: Fraction) -> tuple[int, ...]:
+def count_table(mean: Fraction) -> tuple[int, ...]:
     """floor(2^64 P(count <= k)) for k = 0, 1 …, of a negative binomial with two failures and this mean.
 
     P(count = k) = (k + 1) p^2 q^k with p = 2 / (2 + mean), q = 1 - p, held as integers over a power of one denominator.

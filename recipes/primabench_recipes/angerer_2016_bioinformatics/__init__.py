@@ -1,0 +1,1 @@
+"""Angerer et al. Bioinformatics 32, 1241 (2016)."""
