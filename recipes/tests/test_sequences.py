@@ -8,8 +8,10 @@ import zipfile
 
 import numpy as np
 import pytest
+from primabench_recipes.curation.audit import audit
 from primabench_recipes.formats.fasta import reverse_complement
 from primabench_recipes.gresova_2023_bmc_genomic_data.genomic_benchmarks import recipe as genomic
+from primabench_recipes.landrum_2018_nucleic_acids_research.clinvar_missense.card import AUDIT
 from primabench_recipes.landrum_2018_nucleic_acids_research.clinvar_missense.recipe import window
 
 from primabench_core import CorruptDataError
@@ -212,6 +214,8 @@ def test_clinvar_checks_every_reference_base_and_cuts_windows(run, clinvar, real
     for i in (0, 200, 472):
         assert len(data["window"][i]) == 513
         assert data["window"][i][256] == data["ref"][i] == genome[data["pos"][i] - 1]
+    said = audit({"": data}, AUDIT)
+    assert "reference alleles that the genome has at their place: 473 of 473 (100.0 %)" in said
     hidden = found["censored/data.zarr"].data
     for name in ("significance", "review"):
         assert set(hidden[name].tolist()) == {None}

@@ -50,6 +50,8 @@ def audit(parts: Mapping[str, EvalData], plan: AuditPlan) -> list[str]:
         lines += _group(parts, group)
     if plan.smiles:
         lines += _scaffolds(parts, plan.smiles)
+    if plan.reference:
+        lines += [_reference(name, part, *plan.reference) for name, part in parts.items()]
     lines.append(f"public truth: {plan.public_truth or 'none that we know of'}")
     return lines
 
@@ -165,6 +167,13 @@ def _scaffolds(parts: Mapping[str, EvalData], smiles: str) -> list[str]:
         )
         found[name] = Counter(kinds)
     return lines + (_shared("scaffolds", found, parts) if len(parts) > 1 else [])
+
+
+def _reference(name: str, part: EvalData, allele: str, window: str) -> str:
+    pairs = zip(part[allele].tolist(), part[window].tolist(), strict=True)
+    hits = [letters[len(letters) // 2 :].startswith(ref) for ref, letters in pairs]
+    where = f" of {name}" if name else ""
+    return _share(f"reference alleles{where} that the genome has at their place", hits)
 
 
 def _group(parts: Mapping[str, EvalData], group: str) -> list[str]:

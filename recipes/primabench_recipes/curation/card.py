@@ -53,5 +53,7 @@ class AuditPlan:
     """Letters of a k-mer: 12 for DNA, 8 for RNA, 5 for proteins."""
     smiles: str = ""
     """A field of molecules, whose scaffolds tie rows together; needs RDKit (extra ``chem``)."""
+    reference: tuple[str, ...] = field(default=(), converter=as_texts)
+    """Reference allele and window of variants: the one must stand in the middle of the other."""
     public_truth: str = ""
     """Where anyone can read the answers."""

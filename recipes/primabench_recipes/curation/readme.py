@@ -116,6 +116,7 @@ def pending_text(recipe: RecipeSpec) -> str:
         looks.append(f"near duplicates of `{plan.near}` ({plan.k}-mers)")
     looks += [f"balance of `{plan.label}`"] if plan.label else []
     looks += [f"shared `{group}`" for group in plan.groups]
+    looks += [f"`{plan.reference[0]}` in the middle of `{plan.reference[1]}`"] if plan.reference else []
     looks += [f"shared scaffolds of `{plan.smiles}`"] if plan.smiles else []
     return (
         f"The audit needs the source: `primabench build` prints it, and so does `python -m {module} {words}`.\n\n"

@@ -11,6 +11,7 @@ AUDIT = AuditPlan(
     identity=["chrom", "pos", "alt"],
     label="label",
     groups=["gene", "chrom"],
+    reference=["ref", "window"],
     public_truth="ClinVar is public, and many predictors were tuned on it",
 )
 

@@ -21,7 +21,7 @@ from primabench_task_genome.windows.variants import Alleles, Bools, Ints, Proble
 
 Bases = NDArray[np.uint8]
 
-BLOCK = 1 << 22
+BLOCK = 1 << 20
 """Bases of a chromosome that are held at once beside the windows."""
 
 
