@@ -17,6 +17,8 @@ _ROWS_BYTES, _RESULT_BYTES = 1 << 25, 1 << 24
 """Copied rows and results of runs that are held at once."""
 _TERMS = 1 << 18
 """Weighted numbers handled at once."""
+_PUSHED = 1 << 15
+"""Numbers put into limbs at once: they stay in cache."""
 
 
 class GroupedSums:
@@ -121,12 +123,18 @@ class GroupedSums:
                 yield np.ascontiguousarray(matrix[rows]), np.arange(len(rows)), ends, group[start : start + most]
 
     def _push(self, part: Floats, group: Ints) -> None:
-        """Add (runs, m) exact numbers, each run to its group."""
-        for run, g in enumerate(group.tolist()):
-            mantissa, exponent = np.frexp(part[run])
-            units = np.ldexp(mantissa, 53).astype(np.int64)
-            lowest = np.where(units == 0, self.sums.low, exponent.astype(np.int64) - 53)
-            self.sums.push(units, lowest, slice(g * self.m, (g + 1) * self.m))
+        """Add (runs, m) exact numbers, each run to its group; groups ascend."""
+        turn = np.arange(len(group)) - np.searchsorted(group, group)  # which of the runs of its group a run is
+        step = max(1, _PUSHED // max(1, self.m))
+        columns = np.arange(self.m)
+        for k in range(int(turn.max(initial=-1)) + 1):
+            chosen = np.flatnonzero(turn == k)  # groups that occur once, so that no column does twice
+            for start in range(0, len(chosen), step):
+                runs = chosen[start : start + step]
+                mantissa, exponent = np.frexp(part[runs].ravel())
+                units = np.ldexp(mantissa, 53).astype(np.int64)
+                lowest = np.where(units == 0, self.sums.low, exponent.astype(np.int64) - 53)
+                self.sums.push(units, lowest, (group[runs, None] * self.m + columns).ravel())
 
     def _add_weighted(self, matrix: NDArray[Any], weights: NDArray[Any], codes: Ints) -> None:
         if weights.shape != codes.shape:
