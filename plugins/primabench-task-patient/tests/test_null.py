@@ -12,11 +12,11 @@ from primabench_core.state.rows import Labels, Rows
 WIDTH = 64
 
 
-def repeats(kind: str, n: int, count: int) -> tuple[np.ndarray, np.ndarray, float]:
+def repeats(kind: str, n: int, over: range) -> tuple[np.ndarray, np.ndarray, float]:
     """Pooled scores and means of folds of random embeddings against answers without any relation to them."""
     pooled, means, chance = [], [], 0.5 if kind == "label" else 0.0
     names = tuple(f"s{i:03d}" for i in range(n))
-    for repeat in range(count):
+    for repeat in over:
         rng = np.random.default_rng([n, repeat])
         if kind == "label":
             codes = rng.permutation(np.arange(n) < 0.35 * n).astype(np.int64)
@@ -41,7 +41,7 @@ def within_three_errors(means: np.ndarray, chance: float) -> bool:
 
 @pytest.mark.parametrize("kind", ["label", "value"])
 def test_a_few_null_embeddings(kind):
-    pooled, means, chance = repeats(kind, 40, 12)
+    pooled, means, chance = repeats(kind, 40, range(12))
     assert within_three_errors(means, chance)
     assert pooled.mean() < chance
 
@@ -50,7 +50,7 @@ def test_a_few_null_embeddings(kind):
 @pytest.mark.parametrize("n", [40, 150])
 @pytest.mark.parametrize("kind", ["label", "value"])
 def test_four_hundred_null_embeddings(kind, n, record_property):
-    pooled, means, chance = repeats(kind, n, 400)
+    pooled, means, chance = repeats(kind, n, range(400))
     said = f"n={n} {kind}: pooled {pooled.mean():.4f}, fold mean {means.mean():.4f} +- {means.std(ddof=1) / 20:.4f}"
     record_property("null", said)
     print(said)
