@@ -126,8 +126,7 @@ class _Problem:
         hessian[:, -1, :, -1] += 1.0 / outputs  # intercepts may move together: the gradient has nothing along that
         size = outputs * width
         found = np.linalg.solve(hessian.reshape(size, size), -gradient.T.reshape(size))
-        step: Floats = found.reshape(outputs, width).T
-        return step
+        return np.asarray(found.reshape(outputs, width).T, np.float64)
 
     def _single_step(self, p: Floats, gradient: Floats) -> Floats:
         """The step of one output: half of a symmetric matrix is enough."""
