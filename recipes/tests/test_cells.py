@@ -290,3 +290,30 @@ def test_pasilla_joins_its_tables_by_name(run, pasilla):
 def test_pasilla_refuses_tables_of_different_samples(run, pasilla):
     with pytest.raises(CorruptDataError, match="same samples"):
         run("pasilla", pasilla(samples=5))
+
+
+@pytest.mark.parametrize(
+    ("slug", "file"),
+    [
+        ("adamson_2016", "AdamsonWeissman2016_GSM2406681_10X010.h5ad"),
+        ("replogle_2022_k562_essential", "ReplogleWeissman2022_K562_essential.h5ad"),
+    ],
+)
+def test_screens_of_single_genes(run, real, tmp_path, slug, file):
+    def build(names):
+        cells = open_cells(real / "single_cell/kang_ifnb_pbmc_donor101/kang_ifnb_donor101.h5ad")[: len(names)].copy()
+        cells.obs["perturbation"] = names
+        cells.write_h5ad(tmp_path / file)
+        return run(slug, {file: tmp_path / file})
+
+    found = build(["control", "CREB1_pDS269", "CREB1_pDS270", "*", "non-targeting", "HLA-A"])
+    hidden, labelled = found["censored/data.zarr"].data, found["labelled/data.zarr"]
+    assert hidden["perturbation"].tolist() == ["control", "CREB1", "CREB1", "control", "HLA-A"]
+    assert set(hidden.fields) == {"perturbation"}
+    assert labelled.is_private
+    assert labelled.attributes["cells_without_a_guide"] == 1
+    assert labelled.data["counts"].shape[0] == 5
+    with pytest.raises(CorruptDataError, match="no single gene"):
+        build(["control", "A+B"])
+    with pytest.raises(CorruptDataError, match="control"):
+        build(["CREB1", "ATF4"])

@@ -1,0 +1,1 @@
+"""Adamson 2016, CRISPRi of the unfolded protein response, as scPerturb harmonised them."""

@@ -1,0 +1,1 @@
+"""Replogle 2022, CRISPRi of essential genes in K562, as scPerturb harmonised them."""
