@@ -167,3 +167,68 @@ def test_intervals_resample_perturbations(store):
         assert interval.low < result[name].value < interval.high
         assert interval.high - interval.low == pytest.approx(3.92 * values.std() / len(values) ** 0.5, rel=0.3)
     assert result["perturbation_rank"].interval.low is None
+
+
+class Reader:
+    """What a preparer asks of a dataset."""
+
+    def __init__(self, labelled):
+        self.labelled = labelled
+
+    def artifact(self, view):
+        assert view == "labelled"
+        return self.labelled
+
+
+def test_treatments_are_held_out_by_donor_against_controls_of_their_type(kang):
+    from primabench_task_perturbation.preparers.treatments import prepare
+
+    donors = np.array([f"d{i % 4}" for i in range(kang.n_obs)], object)
+    fields = {
+        "counts": np.round(np.expm1(kang.X.toarray())),
+        "condition": np.where(kang.obs["condition"] == "stim", "stimulated", "control").astype(object),
+        "donor": donors,
+        "cell_type": kang.obs["cell_type"].astype(str).to_numpy(object),
+    }
+    data = pb.EvalData(fields, ids=list(map(str, kang.obs_names)), coords={"genes": list(kang.var_names)})
+    found = prepare(Reader(data))
+    place = {name: i for i, name in enumerate(data.ids)}
+    cells = [i for i, r in zip(found.solution.ids, found.solution["role"], strict=True) if r == "cell"]
+    held = {donors[place[i]] for i in cells}
+    assert len(held) == 1
+    assert not held & {donors[place[i]] for i in found.train.ids}
+    assert set(found.test.ids) <= {f"{t}:stimulated" for t in set(fields["cell_type"])}
+    truth = found.solution
+    change = {
+        n: r
+        for n, r, k in zip(truth["perturbation"], truth["value"].toarray(), truth["role"], strict=True)
+        if k == "log_fold_change"
+    }
+    isg = list(truth.coords["genes"]).index("ISG15")
+    assert all(row[isg] > 1 for row in change.values())
+    named = {n: c for n, c in zip(truth["perturbation"], truth["context"], strict=True) if n != "control"}
+    assert all(name == f"{context}:stimulated" for name, context in named.items())
+
+
+def test_screens_choose_genes_on_training_cells_and_keep_those_aimed_at(monkeypatch):
+    from primabench_task_perturbation.preparers import screens
+
+    monkeypatch.setattr(screens, "GENES", 15)
+    drawn = draw()
+    data = pb.EvalData(
+        {"counts": drawn.counts.astype(float), "perturbation": np.array(drawn.perturbation, object)},
+        ids=drawn.ids,
+        coords={"genes": drawn.genes},
+    )
+    found = screens.prepare_simulation(Reader(data))
+    genes = found.train.coords["genes"]
+    assert {f"GENE{g:02d}" for g in range(12)} <= set(genes)
+    assert len(genes) < 30
+    held = np.isin(data["perturbation"], found.test.ids)
+    changed = drawn.counts.copy()
+    changed[held] = np.random.default_rng(0).permuted(changed[held], axis=1)
+    other = pb.EvalData({**data.fields, "counts": changed.astype(float)}, ids=data.ids, coords=data.coords)
+    assert screens.prepare_simulation(Reader(other)).train == found.train
+    left = screens.prepare_leave_out(Reader(data))
+    assert set(left.test["split_class"]) == {"unseen"}
+    assert not set(left.test.ids) & set(left.train["perturbation"])
