@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -11,6 +12,9 @@ from primabench_task_singlecell.synthetic.cells import draw
 from primabench_task_singlecell.synthetic.recipes import artifacts_of
 
 from primabench_core import EvalData
+
+
+sys.path.insert(0, str(Path(__file__).parent))  # helpers are plain modules; importlib mode does not find them
 
 
 @pytest.fixture(scope="session")

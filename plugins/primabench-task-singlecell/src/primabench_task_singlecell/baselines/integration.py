@@ -33,12 +33,13 @@ def unintegrated(train: EvalData | None, test: EvalData, *, seed: int = 0) -> Ev
 
 
 def batch_centred(train: EvalData | None, test: EvalData, *, seed: int = 0) -> EvalData:
-    """Expression less the mean of its batch, as a corrected matrix."""
+    """Expression less the mean of its batch, plus the mean of all cells, as a corrected matrix."""
     corrected = _dense(test)
+    middle = corrected.mean(axis=0)
     batch = _batches(test)
     for name in sorted(set(batch)):
         rows = batch == name
-        corrected[rows] -= corrected[rows].mean(axis=0)
+        corrected[rows] += middle - corrected[rows].mean(axis=0)
     return EvalData({"corrected": corrected}, ids=test.ids, coords={"genes": test.coords["genes"]})
 
 

@@ -18,6 +18,7 @@ from primabench_task_singlecell.integration.variance import EXPRESSION
 from primabench_task_singlecell.integration.work import CORRECTED, occurring
 
 MOST = 500
+ROUNDING = 1e-9
 BINS = np.arange(10, 105, 5)
 """Percentiles of the mean between which dispersions are compared."""
 
@@ -90,7 +91,19 @@ def normalised_dispersion(mean: Floats, variance: Floats) -> Floats:
     Args:
         mean: (genes,) float64.
         variance: (genes,) float64, with one degree of freedom less than cells.
+
+    A mean that is nothing but rounding beside the deviation (a matrix centred inside batches) has no dispersion.
     """
+    found = np.full(len(mean), np.nan)
+    usable = np.abs(mean) > ROUNDING * np.sqrt(variance)
+    usable |= variance == 0
+    found[usable] = _normalised(mean[usable], variance[usable])
+    return found
+
+
+def _normalised(mean: Floats, variance: Floats) -> Floats:
+    if not len(mean):
+        return np.empty(0)
     mean = np.where(mean == 0, 1e-12, mean)
     dispersion = variance / mean
     edges = np.concatenate([[-np.inf], np.percentile(mean, BINS), [np.inf]])

@@ -127,7 +127,9 @@ def scan(
         retaken.append(len(rows))
     work.by_differences(rows, index, squares, sums)
     found = order.astype(np.int32)[index.cpu().numpy()[asked]]
-    distance = np.ldexp(np.sqrt(squares.cpu().numpy()[asked]), unit)
+    distance = np.sqrt(squares.cpu().numpy()[asked])
+    np.ldexp(distance, unit, out=distance)
+    del index, squares
     return Scan(
         Neighbours(found, distance),
         np.ldexp(sums.cpu().numpy()[asked], unit),
@@ -167,7 +169,7 @@ class _Work:
         import torch
 
         device = self.points.device
-        index = torch.zeros((self.n, self.k), dtype=torch.int64, device=device)
+        index = torch.zeros((self.n, self.k), dtype=torch.int32, device=device)
         squares = torch.zeros((self.n, self.k), dtype=torch.float64, device=device)
         sums = torch.zeros((self.n, len(self.sizes) if self.summed else 0), dtype=torch.float64, device=device)
         return index, squares, sums
@@ -192,7 +194,8 @@ class _Work:
             good = torch.ones(len(block), dtype=torch.bool, device=rows.device)
             if self.k:
                 candidates, good = look.candidates(distances, block)
-                index[block], squares[block] = self.nearest(block, candidates)
+                near, squares[block] = self.nearest(block, candidates)
+                index[block] = near.to(torch.int32)
             if self.summed:
                 sums[block] = self.summed_up(distances, block)
                 good &= self.trusted(sums[block], block, torch.finfo(dtype).eps, look.squares[block], middle)
@@ -258,7 +261,7 @@ class _Work:
             if self.k:
                 exact[torch.arange(len(block), device=block.device), block] = torch.inf
                 near, at = exact[:, by_rank].sort(dim=1, stable=True)
-                index[block], squares[block] = by_rank[at[:, : self.k]], near[:, : self.k]
+                index[block], squares[block] = by_rank[at[:, : self.k]].to(torch.int32), near[:, : self.k]
 
 
 @frozen(eq=False)

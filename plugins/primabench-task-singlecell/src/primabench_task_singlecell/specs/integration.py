@@ -155,7 +155,7 @@ UNINTEGRATED = BaselineSpec(
 BATCH_CENTRED = BaselineSpec(
     name="batch_centred",
     task=NAME,
-    summary="Expression less the mean of its batch, as a corrected matrix.",
+    summary="Expression less the mean of its batch, plus that of all cells, as a corrected matrix.",
     predict=f"{_BASELINES}:batch_centred",
 )
 HARMONY = BaselineSpec(
