@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import csv
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -80,6 +83,39 @@ def test_case_order_and_degenerate_input_do_not_matter(enhancers):
     assert near_duplicates([], ["ACGT"]).tolist() == [0]
     assert near_duplicates(["ACGT"], []).tolist() == []
     assert near_duplicates(["ACG", "NNN"], ["ACG", "CGT", "AAA"]).tolist() == [1, 2, 0]
+
+
+def test_a_crowded_band_is_cut_short_in_an_order_of_its_own(enhancers):
+    """More candidates of one band than are compared: the findings must not hang on hashes of the process or on rows."""
+    code = """
+import random, sys
+from primabench_task_genome import leaks
+leaks.MOST_CANDIDATES = 3
+draw = random.Random(3)
+def dna(n): return "".join(draw.choice("ACGT") for _ in range(n))
+test = [dna(300) for _ in range(12)]
+train = [text + dna(90) for text in test for _ in range(12)] + [text + dna(5) for text in test]
+found = [leaks.near_duplicates(rows, test).tolist() for rows in (train, train[::-1])]
+assert found[0] == found[1]
+sys.stdout.write("".join(map(str, found[0])))
+"""
+    said = set()
+    for seed in ("1", "2"):
+        made = subprocess.run(
+            [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        )
+        said.add(made.stdout)
+    assert len(said) == 1
+    assert set(said.pop().decode()) == set("03"), "the case must have both answers to say anything"
+
+
+def test_a_sequence_of_two_classes_is_dealt_the_same_whatever_the_order():
+    sequences, labels = ["AACC", "AACC", "TTGA", "CCCA", "GATT", "GACC"], ["y", "x", "x", "y", "y", "x"]
+    fold = grouped_folds(sequences, labels, folds=3)[1]
+    for seed in range(5):
+        order = np.random.default_rng(seed).permutation(6)
+        again = grouped_folds([sequences[i] for i in order], [labels[i] for i in order], folds=3)[1]
+        assert again.tolist() == fold[order].tolist()
 
 
 def test_the_audit_speaks_in_sentences():

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import pickle
+from time import perf_counter
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from primabench_task_genome import Genome, get_sequences, iter_sequences, left_normalise, par_to_x
-from primabench_task_genome.windows import cutting
+from primabench_task_genome import Genome, Variants, get_sequences, iter_sequences, left_normalise, par_to_x
+from primabench_task_genome.windows import cutting, sequences
+from primabench_task_genome.windows.variants import Problems
 from slow_windows import slow_windows
 
 import primabench_core as pb
@@ -134,10 +136,19 @@ def test_every_kind_of_fault_is_named_at_once_with_its_rows():
     with pytest.raises(pb.ContractError) as caught:
         get_sequences(BAD, {"1": "ACGTACGTA"}, 4)
     fields = [v.field for v in caught.value.violations]
-    assert sorted(fields) == ["alt", "alt", "chrom", "pos", "pos", "pos", "ref"]
+    assert sorted(fields) == ["alt", "alt", "chrom", "chrom", "pos", "pos", "pos", "ref"]
     assert sum(v.count for v in caught.value.violations) == 10
     assert "1:2:C:<DEL>" in str(caught.value)
-    assert "1:2:C:*" in str(caught.value)
+    assert "1:2:C:* in row 6" in str(caught.value)
+    assert "None:2:C:T in row 9). Give names as text" in str(caught.value)
+
+
+def test_what_cannot_be_read_is_named_by_its_row_of_the_input():
+    table = {"chrom": ["1", 1, "1"], "pos": [1, 2, "3"], "ref": ["A", "C", "G"], "alt": ["C,G", "A", "A"]}
+    with pytest.raises(pb.ContractError) as caught:
+        get_sequences(table, {"1": "ACGT"}, 3)
+    assert "no text in 1 row (ids: 1:2:C:A in row 1)" in str(caught.value)
+    assert "(ids: 1:0:G:A in row 2). Give numbers, not text" in str(caught.value)
 
 
 def test_refused_rows_can_be_left_out_and_are_listed():
@@ -196,6 +207,22 @@ def test_left_normalised_variants_make_the_same_genome(genome, data):
     assert (found.ref_seq[0], found.alt_seq[0], 4) == slow_windows(genome, *new, 9)
 
 
+@pytest.mark.parametrize(("ref", "alt"), [("GA", "CA"), ("AG", "AC"), ("GTT", "GT")])
+def test_a_wrong_reference_is_not_hidden_by_normalising(ref, alt):
+    table = {"chrom": ["1"], "pos": [3], "ref": [ref], "alt": [alt]}
+    moved = left_normalise(table, {"1": "ACGTACGT"})
+    assert moved.name(0) == f"1:3:{ref}:{alt}"
+    with pytest.raises(pb.ContractError, match=f"1:3:{ref}:{alt} in row 0"):
+        get_sequences(moved, {"1": "ACGTACGT"}, 4)
+
+
+def test_anchors_move_to_x_with_their_variants():
+    table = Variants.of(["Y", "Y"], [56_887_910, 9], ["A", "A"], ["C", "C"], anchor=[56_887_905, 9])
+    moved = par_to_x(table)
+    assert (moved.anchor - moved.pos).tolist() == [-5, 0]
+    assert moved.pos.tolist() == [155_701_390, 9]
+
+
 def test_indels_of_a_repeat_meet_on_the_left():
     genome = {"1": "T" + "GGGCACACACAGGG" + "A" * 300 + "C"}
     written = {
@@ -235,6 +262,36 @@ def test_a_bad_row_is_refused_with_its_batch():
         next(batches)
 
 
+@pytest.mark.parametrize("seed", [None, 0, 1])
+def test_rows_left_out_of_batches_are_named_by_their_place_among_all(seed):
+    table = {"chrom": ["1"] * 8, "pos": list(range(1, 9)), "ref": list("ACGTACGA"), "alt": ["C", *"A" * 6, "*"]}
+    table["ref"][2] = "T"
+    table["alt"][4] = "<DEL>"
+    batches = iter_sequences(table, {"1": "ACGTACGT"}, 3, batch_size=3, seed=seed, on_refused="report")
+    refused = [i for batch in batches for i in batch.refused]
+    assert sorted(refused) == sorted(get_sequences(table, {"1": "ACGTACGT"}, 3, on_refused="report").refused)
+    assert sorted(refused) == [2, 4, 7]
+
+
+def test_many_sequences_are_not_searched_for_every_row():
+    n = 40_000
+    genome = Genome({f"scaffold_{i}": "ACGTA" for i in range(n)})
+    order = np.random.default_rng(0).permutation(n)
+    table = Variants.of([f"scaffold_{i}" for i in order], [3] * n, ["G"] * n, ["T"] * n)
+    started = perf_counter()
+    names, codes = sequences._chromosomes(table, genome, Problems(n))
+    assert perf_counter() - started < 5  # a search through names for every row takes minutes
+    assert [names[code] for code in codes[:9].tolist()] == [f"scaffold_{i}" for i in order[:9]]
+
+
+def test_rows_of_sequences_in_any_order_come_back_in_their_own():
+    order = np.random.default_rng(0).permutation(np.repeat(np.arange(50), 3))
+    genome = {f"s{i}": LETTERS[i % 4] * 3 + "G" + LETTERS[i // 4 % 4] * 3 for i in range(50)}
+    names, n = [f"s{i}" for i in order], len(order)
+    found = get_sequences({"chrom": names, "pos": [4] * n, "ref": ["G"] * n, "alt": ["T"] * n}, genome, 7)
+    assert found.alt_seq.tolist() == [genome[name][:3] + "T" + genome[name][4:] for name in names]
+
+
 def test_no_variants_are_no_windows():
     found = get_sequences({"chrom": [], "pos": [], "ref": [], "alt": []}, {"1": "ACGT"}, 7, encoding="one_hot")
     assert found.ref_seq.shape == (0, 7, 4)
@@ -245,7 +302,10 @@ def test_no_variants_are_no_windows():
     "change",
     [{"length": 0}, {"length": 2.5}, {"length": True}, {"encoding": "bits"}, {"strand": "x"}, {"strand": ["+", "-"]},
      {"on_ref_mismatch": "ignore"}, {"on_refused": "drop"}, {"circular": ["chr9"]}, {"anchor": [1, 2]},
-     {"genome": 5}, {"variants": 5}, {"variants": {"chrom": ["1"]}},
+     {"genome": 5}, {"variants": 5}, {"variants": {"chrom": ["1"]}}, {"strand": 1}, {"strand": None}, {"anchor": 1},
+     {"circular": 1}, {"circular": None}, {"circular": [1]}, {"genome": {"1": 5}}, {"genome": {1: "A"}},
+     {"genome": {"1": b"A"}}, {"genome": "nothing://g.fa"}, {"genome": "nothing://g.fa.gz"},
+     {"variants": "nothing://v.vcf"}, {"variants": {"chrom": ["1"], "pos": 1, "ref": ["A"], "alt": ["C"]}},
      {"variants": {"chrom": ["1"], "pos": [1, 2], "ref": ["A"], "alt": ["C"]}}],
 )  # fmt: skip
 def test_arguments_that_make_no_sense_are_refused(change):
@@ -256,6 +316,18 @@ def test_arguments_that_make_no_sense_are_refused(change):
     }
     with pytest.raises(pb.UsageError):
         get_sequences(**{**arguments, **change})
+
+
+@pytest.mark.parametrize("seed", [-1, "a", 1.5, True])
+def test_seeds_are_whole_numbers(seed):
+    with pytest.raises(pb.UsageError, match="seed"):
+        iter_sequences({"chrom": ["1"], "pos": [1], "ref": ["A"], "alt": ["C"]}, {"1": "A"}, 3, seed=seed)
+
+
+@pytest.mark.parametrize("letters", ["AC-T", "AC\u00c7T", "AC T", "AC*T"])
+def test_sequences_with_other_characters_are_named(letters):
+    with pytest.raises(pb.CorruptDataError, match=r"'chr7' holds .* no letter .*: 2\)"):
+        Genome({"chr7": letters})
 
 
 def test_anchors_must_be_on_their_sequence():

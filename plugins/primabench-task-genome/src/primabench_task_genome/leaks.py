@@ -79,7 +79,7 @@ def near_duplicates(train: Sequence[str], test: Sequence[str], *, near: bool = T
         found[i] = 1 if upper in known else 2 if upper in turned else 0
     open_rows = np.flatnonzero(found == 0)
     if near and len(open_rows) and len(train):
-        hits = _near([test[i] for i in open_rows.tolist()], list(known))
+        hits = _near([test[i] for i in open_rows.tolist()], sorted(known))  # bands are cut short: no chance order
         found[open_rows[hits]] = 3
     return found
 

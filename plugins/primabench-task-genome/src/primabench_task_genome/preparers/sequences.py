@@ -113,9 +113,9 @@ def grouped_folds(sequences: Sequence[str], labels: Sequence[str], folds: int = 
         (True, True, [0, 1])
     """
     names = [sha256(f"{SEED}:{canonical(text)}".encode()).hexdigest()[:16] for text in sequences]
-    first: dict[str, str] = {}
+    first: dict[str, str] = {}  # of a sequence with several labels the first by name, so that no order of rows decides
     for name, label in zip(names, labels, strict=True):
-        first.setdefault(name, label)
+        first[name] = min(label, first.get(name, label))
     by_class: dict[str, list[str]] = {}
     for name in sorted(first):
         by_class.setdefault(first[name], []).append(name)

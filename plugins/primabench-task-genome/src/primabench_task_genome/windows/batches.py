@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from attrs import evolve
 
 from primabench_core import UsageError
 from primabench_task_genome.windows.encoding import Encoder
@@ -62,7 +63,9 @@ class SequenceBatches:
 
     def _cut(self, rows: Ints) -> Sequences:
         options = self._options
-        return windows_of_variants(options["table"].take(rows), **{k: v for k, v in options.items() if k != "table"})
+        found = windows_of_variants(options["table"].take(rows), **{k: v for k, v in options.items() if k != "table"})
+        # the batch counts its own rows; what was left out is named by its place among all variants
+        return evolve(found, refused={int(rows[i]): said for i, said in found.refused.items()})
 
 
 def iter_sequences(
@@ -112,6 +115,8 @@ def iter_sequences(
     """
     if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
         raise UsageError(f"batch_size is a whole number from 1, not {batch_size!r}")
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int) or seed < 0):
+        raise UsageError(f"seed is a whole number from 0 or None, not {seed!r}")
     options = {
         "table": read_variants(variants, strand=strand, anchor=anchor),
         "genome": open_genome(genome, circular),

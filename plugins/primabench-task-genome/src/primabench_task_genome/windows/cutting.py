@@ -90,8 +90,10 @@ def cut_windows(
     n = len(codes)
     cut = Cut(np.empty((n, places.length), np.uint8), np.empty((n, places.length), np.uint8), np.zeros(n, bool))
     wrong = np.zeros((3, n), bool)
-    for code, name in enumerate(names):
-        rows = np.flatnonzero((codes == code) & ~problems.bad)
+    good = np.flatnonzero(~problems.bad)
+    good = good[np.argsort(codes[good], kind="stable")]
+    edges = np.searchsorted(codes[good], np.arange(1, len(names)))
+    for name, rows in zip(names, np.split(good, edges), strict=False):  # without names there are no rows
         for chosen, buffer, low in _buffers(genome, name, places, rows):
             fits = _matches(buffer, low, places.start[chosen], places.ref, chosen)
             if not fits.all():

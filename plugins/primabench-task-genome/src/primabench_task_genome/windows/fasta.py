@@ -159,7 +159,7 @@ class BlockFasta:
     def fetch(self, sequence: str, spans: Sequence[Span]) -> list[Bases]:
         """Upper-case bytes of spans."""
         handle = self._open()
-        return [_upper(handle.fetch(sequence, start, end).encode("ascii")) for start, end in spans]
+        return [_upper(handle.fetch(sequence, start, end).encode("ascii"), sequence) for start, end in spans]
 
 
 class RemoteFasta:
@@ -201,7 +201,12 @@ class TextFasta:
     name = "the sequences given"
 
     def __init__(self, sequences: Mapping[str, str]) -> None:
-        self._bases = {name: _upper(text.encode("ascii")) for name, text in sequences.items()}
+        for name, text in sequences.items():
+            if not (isinstance(name, str) and isinstance(text, str)):
+                raise UsageError(
+                    f"sequences are a mapping of names to text; of {name!r} there is {type(text).__name__}"
+                )
+        self._bases = {name: _upper(text.encode("ascii", "replace"), name) for name, text in sequences.items()}
         self.lengths = {name: len(bases) for name, bases in self._bases.items()}
 
     def fetch(self, sequence: str, spans: Sequence[Span]) -> list[Bases]:
@@ -241,10 +246,14 @@ def open_source(place: object) -> Source:
     return PlainFasta(path)
 
 
-def _upper(letters: bytes) -> Bases:
+def _upper(letters: bytes, name: str) -> Bases:
     bases: Bases = np.frombuffer(letters, np.uint8) & np.uint8(UPPER)
     if len(bases) and bases.min() < ord("A"):
-        raise CorruptDataError("a sequence holds characters that are no letters")
+        place = int(np.argmax(bases < ord("A")))
+        raise CorruptDataError(
+            f"the sequence {name!r} holds {chr(letters[place])!r}, which is no letter (first of those read: {place:,})",
+            remedy="write N for unknown bases, and nothing for gaps",
+        )
     return bases
 
 
@@ -291,7 +300,10 @@ def _index_of_stream(url: str) -> str:
 def _file_system(url: str) -> tuple[Any, str]:
     from fsspec.core import url_to_fs
 
-    fs, path = url_to_fs(url)
+    try:
+        fs, path = url_to_fs(url)
+    except (ValueError, ImportError) as error:
+        raise UsageError(f"{url} is no URL that fsspec can read: {_first_line(error)}") from error
     return fs, path
 
 
@@ -299,6 +311,7 @@ def _local_copy(url: str) -> str:
     """A block-compressed file is brought here as a whole: its index addresses bytes of the compressed file."""
     import fsspec
 
+    _file_system(url)  # names a protocol that is not known
     try:
         return str(fsspec.open_local(f"simplecache::{url}"))
     except (FileNotFoundError, OSError) as error:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -35,10 +35,14 @@ class Genome:
         ('chrM', 'TNACG')
     """
 
-    def __init__(self, place: str | Path | Mapping[str, str], *, circular: bool | str | Iterable[str] = False) -> None:
+    def __init__(
+        self, place: str | Path | Mapping[str, str], *, circular: bool | str | Collection[str] = False
+    ) -> None:
         self._source: Source = open_source(place)
         self.lengths: Mapping[str, int] = self._source.lengths
         """Bases of each sequence, by its own name."""
+        if not isinstance(circular, bool | str) and not _are_names(circular):
+            raise UsageError(f"circular is True, False or names of sequences, not {circular!r}")
         if isinstance(circular, bool):
             self.circular = frozenset(self.lengths) if circular else frozenset[str]()
         else:
@@ -109,3 +113,7 @@ class Genome:
         turns = -(-(end - start + start % length) // length)
         laps: Bases = np.tile(whole, turns)
         return laps[start % length : start % length + end - start]
+
+
+def _are_names(value: object) -> bool:
+    return isinstance(value, Collection) and all(isinstance(name, str) for name in value)

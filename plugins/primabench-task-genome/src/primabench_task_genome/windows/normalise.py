@@ -28,7 +28,8 @@ def left_normalise(variants: Readable, genome: GenomeLike) -> Variants:
 
     Bases that both alleles share at the right end are cut off; where one allele would be empty, both take the base
     before, so that an indel in a repeat moves to its beginning. Then bases shared at the left end go, but one. Rows
-    that are no DNA, or whose chromosome is unknown, stay as they are: ``get_sequences`` names them.
+    that are no DNA, whose chromosome is unknown, or whose reference allele is not the genome's, stay as they are:
+    ``get_sequences`` names them, while a cut could hide the bases that are wrong.
 
     Args:
         variants: As in ``get_sequences``.
@@ -46,8 +47,11 @@ def left_normalise(variants: Readable, genome: GenomeLike) -> Variants:
     pos, ref, alt = table.pos.copy(), list(table.ref), list(table.alt)
     for i in range(table.n):
         name = source.resolve(table.chrom[i]) if isinstance(table.chrom[i], str) else None
-        if name is not None and pos[i] >= 1 and _are_dna(ref[i], alt[i]) and ref[i].upper() != alt[i].upper():
-            pos[i], ref[i], alt[i] = _normalised(source, name, int(pos[i]), ref[i].upper(), alt[i].upper())
+        if name is None or pos[i] < 1 or not _are_dna(ref[i], alt[i]) or ref[i].upper() == alt[i].upper():
+            continue
+        start, before, after = int(pos[i]), ref[i].upper(), alt[i].upper()
+        if source.text(name, start - 1, start - 1 + len(before)) == before:
+            pos[i], ref[i], alt[i] = _normalised(source, name, start, before, after)
     return evolve(table, pos=pos, ref=tuple(ref), alt=tuple(alt))
 
 
@@ -75,7 +79,8 @@ def _normalised(genome: Genome, name: str, pos: int, ref: str, alt: str) -> tupl
 def par_to_x(variants: Readable, assembly: str = "GRCh38") -> Variants:
     """The same variants, those in a pseudo-autosomal region of Y given on X, where genomes for alignment keep them.
 
-    The two copies have the same bases, so alleles stay. A window that reaches beyond the region has the context of X.
+    The two copies have the same bases, so alleles stay; anchors move with their variants. A window that reaches beyond
+    the region has the context of X.
 
     Args:
         variants: As in ``get_sequences``.
@@ -95,10 +100,13 @@ def par_to_x(variants: Readable, assembly: str = "GRCh38") -> Variants:
     table = read_variants(variants)
     on_y = np.asarray([c in ("Y", "chrY") for c in table.chrom], bool)
     pos: Ints = table.pos.copy()
+    anchor: Ints | None = None if table.anchor is None else table.anchor.copy()
     moved = np.zeros(table.n, bool)
     for first, last, on_x in PSEUDO_AUTOSOMAL[assembly]:
         here = on_y & (table.pos >= first) & (table.pos <= last)
         pos[here] += on_x - first
+        if anchor is not None:
+            anchor[here] += on_x - first
         moved |= here
     chrom = tuple(c[:-1] + "X" if m else c for c, m in zip(table.chrom, moved.tolist(), strict=True))
-    return evolve(table, chrom=chrom, pos=pos)
+    return evolve(table, chrom=chrom, pos=pos, anchor=anchor)

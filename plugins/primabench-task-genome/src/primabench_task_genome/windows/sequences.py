@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from operator import eq
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -46,7 +46,8 @@ class Sequences:
     alt_is_genome: Bools
     """(n,) whether the genome holds the alternative allele and not the reference one (``on_ref_mismatch="report"``)."""
     refused: Mapping[int, tuple[str, str]]
-    """Rows of the list of variants that were left out (``on_refused="report"``): field and what was found there."""
+    """What was left out (``on_refused="report"``): place among all variants, alternatives of one row counted apart, of
+    each, with its field and what was found there."""
 
     @property
     def n(self) -> int:
@@ -221,20 +222,20 @@ def choice(name: str, value: str) -> str:
 
 def _chromosomes(table: Variants, genome: Genome, problems: Problems) -> tuple[list[str], Ints]:
     """Own names of the sequences that occur, and (n,) which one each row is on; -1 if none."""
-    names: list[str] = []
-    known: dict[Any, int] = {}
-    for chrom in dict.fromkeys(table.chrom):
-        own = genome.resolve(chrom) if isinstance(chrom, str) else None
-        if own is None:
-            known[chrom] = -1
-        else:
-            if own not in names:
-                names.append(own)
-            known[chrom] = names.index(own)
-    codes = np.fromiter(map(known.__getitem__, table.chrom), np.int64, table.n)
+    places: dict[str, int] = {}
+    known: dict[str, int] = {}
+    given = _texts(table.chrom)
+    for chrom in dict.fromkeys(given):
+        own = genome.resolve(chrom)
+        known[chrom] = -1 if own is None else places.setdefault(own, len(places))
+    codes = np.fromiter(map(known.__getitem__, given), np.int64, table.n)
+    if given is not table.chrom:
+        no_text = np.fromiter((not isinstance(c, str) for c in table.chrom), bool, table.n)
+        codes[no_text] = -1
+        problems.add("chrom", "a name", "no text", no_text, "Give names as text, '1' and not 1.")
     held = ", ".join(list(genome.lengths)[:4]) + (", …" if len(genome.lengths) > 4 else "")
-    problems.add("chrom", f"a sequence of {genome.name} ({held})", "another name", codes < 0)
-    return names, codes
+    problems.add("chrom", f"a sequence of {genome.name} ({held or 'none'})", "another name", codes < 0)
+    return list(places), codes
 
 
 def _places(table: Variants, genome: Genome, names: list[str], codes: Ints, length: int, problems: Problems) -> Places:
@@ -250,7 +251,10 @@ def _places(table: Variants, genome: Genome, names: list[str], codes: Ints, leng
     sizes = np.asarray([*(genome.lengths[name] for name in names), np.iinfo(np.int64).max], np.int64)
     circular = np.asarray([*(name in genome.circular for name in names), False])
     size, is_circular = sizes[codes], circular[codes]
-    problems.add("pos", "a whole number from 1", "something else", table.pos < 1)
+    problems.add(
+        "pos", "a whole number from 1", "something else", table.pos < 1,
+        "Give numbers, not text; add 1 where positions are counted from 0.",
+    )  # fmt: skip
     problems.add("pos", "a position on its sequence", "one beyond its end", (table.pos > size) & (codes >= 0))
     if table.anchor is not None:
         off = (table.anchor < 1) | (table.anchor > size)
@@ -272,11 +276,12 @@ def _places(table: Variants, genome: Genome, names: list[str], codes: Ints, leng
     problems.add(
         "ref",
         "an allele shorter than its circular sequence",
-        "a longer one",
+        "one that is as long, or longer",
         is_circular & (places.ref.lengths >= size),
     )
     return places
 
 
-def _texts(column: tuple[Any, ...]) -> list[str]:
-    return list(column) if set(map(type, column)) <= {str} else [v if isinstance(v, str) else "" for v in column]
+def _texts(column: tuple[Any, ...]) -> Sequence[str]:
+    """The column itself if it is all text, else empty text in place of anything else."""
+    return column if set(map(type, column)) <= {str} else [v if isinstance(v, str) else "" for v in column]

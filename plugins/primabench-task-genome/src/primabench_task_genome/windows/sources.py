@@ -89,6 +89,8 @@ def _vcf(place: str) -> dict[str, list[Any]]:
                 with fsspec.open(place, "rb") as remote, Path(path).open("wb") as local:
                     while piece := remote.read(1 << 22):
                         local.write(piece)
+            except (ValueError, ImportError) as error:
+                raise UsageError(f"{place} is no URL that fsspec can read: {error}") from error
             except OSError as error:
                 raise MissingDataError(f"{place} cannot be read: {error}") from error
         elif not Path(path).is_file():

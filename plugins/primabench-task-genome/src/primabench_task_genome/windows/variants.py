@@ -117,9 +117,11 @@ class Variants:
 
 
 def _listed(column: Any) -> list[Any]:
-    if isinstance(column, str):
-        raise UsageError(f"a column of variants is a list, not the text {column!r}")
-    return column.tolist() if hasattr(column, "tolist") else list(column)
+    found = column.tolist() if hasattr(column, "tolist") else column
+    if isinstance(found, str) or not isinstance(found, Iterable):
+        what = "the text " if isinstance(found, str) else ""
+        raise UsageError(f"a column of variants has one value a row, a list or an array; this is {what}{found!r}")
+    return list(found)
 
 
 def _alternatives(value: Any) -> list[Any]:
@@ -146,9 +148,11 @@ def _minus(strand: Iterable[Any] | str, n: int) -> Bools | None:
             raise UsageError(f"strand is '+' or '-', not {strand!r}")
         return np.ones(n, bool) if strand == "-" else None
     values = _listed(strand)
-    odd = next((v for v in values if v not in ("+", "-", 1, -1)), None)
-    if odd is not None or len(values) != n:
-        raise UsageError(f"strand has {len(values)} values for {n} variants" if odd is None else f"strand {odd!r}")
+    if len(values) != n:
+        raise UsageError(f"strand has {len(values)} values for {n} variants")
+    odd = next((i for i, v in enumerate(values) if v not in ("+", "-", 1, -1)), None)
+    if odd is not None:
+        raise UsageError(f"strand is '+' or '-' (or 1 or -1) in each row, not {values[odd]!r} as in row {odd}")
     minus = np.asarray([v in ("-", -1) for v in values], bool)
     return minus if minus.any() else None
 
@@ -197,9 +201,16 @@ class Problems:
             self._found.append((field, expected, found, remedy, np.flatnonzero(new)))
 
     def violations(self, variants: Variants) -> list[Violation]:
-        """One for each kind of fault, with the first few variants."""
+        """One for each kind of fault, with the first few variants and the rows of the input that they stand in."""
         return [
-            Violation(field, expected, found, [variants.name(i) for i in rows[:SHOWN].tolist()], len(rows), remedy)
+            Violation(
+                field,
+                expected,
+                found,
+                [f"{variants.name(i)} in row {variants.row[i]}" for i in rows[:SHOWN].tolist()],
+                len(rows),
+                remedy,
+            )
             for field, expected, found, remedy, rows in self._found
         ]
 
