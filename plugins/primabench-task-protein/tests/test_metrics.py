@@ -69,8 +69,6 @@ def test_an_assay_that_stands_twice_is_refused():
 def test_types_that_are_absent_are_counted():
     truth = {"assay": ["A"], "uniprot": ["P"], "selection": ["Activity"]}
     assert pb.score("proteingym_average", {"value": [0.3]}, truth).values["n_types_absent"] == 4
-    with pytest.raises(ValueError, match="no assay"):
-        tree_mean([], [], [])
 
 
 def test_the_board_orders_models_and_gives_the_error_of_their_distance():
@@ -244,9 +242,61 @@ def test_policies_for_assays_without_a_value():
     assert flat.values["selection=Stability"] == 0.0
 
 
+def test_constant_predictions_within_a_depth_count_as_zero_where_the_policy_says_so():
+    score, value, _, number, names = whole()
+    deep = names["mutation_depth"] == "2"
+    score = np.where((number == 0) & deep, 1.0, score)
+    truth = {"value": value, **names}
+    defined = pb.score("fitness_spearman", {"score": score}, truth)
+    each = [spearmanr(score[r], value[r]).statistic for i in range(1, 4) for r in [(number == i) & deep]]
+    assert math.isclose(defined.values["mutation_depth=2"], np.mean(each), rel_tol=1e-9)
+    assert defined.values["n_undefined mutation_depth=2"] == 1
+    punished = pb.score("fitness_spearman", {"score": score}, truth, policy="penalise_constant_prediction")
+    expected = np.mean([each[0] / 2, each[1], each[2]])
+    assert math.isclose(punished.values["mutation_depth=2"], expected, rel_tol=1e-9)
+    assert "n_undefined mutation_depth=2" not in punished.values
+
+
+@pytest.mark.parametrize(
+    ("columns", "said"),
+    [
+        (([0.1, math.nan], ["P", "Q"], ["Activity"] * 2), "row 1 .Q, Activity. is nan"),
+        (([0.1], ["P", "Q"], ["Activity"]), "1 values, 2 proteins"),
+        (([], [], []), "no assay"),
+    ],
+)
+def test_a_tree_with_gaps_is_refused(columns, said):
+    with pytest.raises(pb.UsageError, match=said):
+        tree_mean(*columns)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"values": {"m": [0.1, math.inf]}}, "'m' has no finite value of assay 'B'$"),
+        ({"values": {"m": [math.nan, math.nan]}}, "'A' and 1 more"),
+        ({"uniprot": ["P"]}, "2 assays, 1 proteins"),
+        ({"draws": 1}, "draws is a whole number from 2"),
+        ({"values": {}}, "needs models"),
+    ],
+)
+def test_a_board_with_gaps_is_refused(change, said):
+    arguments = {"values": {"m": [0.1, 0.2]}, "assay": ["A", "B"], "uniprot": ["P", "Q"], "selection": ["Binding"] * 2}
+    with pytest.raises(pb.UsageError, match=said):
+        proteingym_board(**{**arguments, **change})
+
+
+def test_the_part_that_counts_as_best_may_be_a_number_of_numpy():
+    score, value = scan(7)
+    found = [
+        pb.score("top_recall_10_percent", {"score": score}, {"value": value}, top=t) for t in (0.3, np.float64(0.3))
+    ]
+    assert found[0].value == found[1].value
+
+
 def test_rows_of_one_assay_must_agree():
     truth = {"value": [1.0, 2.0], "assay": ["A", "A"], "uniprot": ["P", "Q"], "selection": ["Activity"] * 2}
-    with pytest.raises(pb.ContractError, match="uniprot"):
+    with pytest.raises(pb.ContractError, match=r"uniprot.* 2 in assay A \(P, Q\)"):
         pb.score("fitness_spearman", {"score": [1.0, 2.0]}, truth)
 
 

@@ -54,7 +54,7 @@ def proteingym_board(
 
     Raises:
         ContractError: an assay stands twice.
-        UsageError: a model has another number of values, or one that is not finite.
+        UsageError: columns have different lengths, a model lacks a value, or there are fewer than two draws.
 
     Example:
         >>> rows = proteingym_board({"a": [0.5, 0.3], "b": [0.6, 0.4]}, ["x", "y"], ["P", "Q"], ["Binding"] * 2)
@@ -62,9 +62,17 @@ def proteingym_board(
         [('b', 0.5), ('a', 0.4)]
     """
     refuse_repeats(list(assay))
+    if not len(assay) == len(uniprot) == len(selection):
+        raise UsageError(f"{len(assay)} assays, {len(uniprot)} proteins and {len(selection)} selection types")
+    if isinstance(draws, bool) or not isinstance(draws, int) or draws < 2:
+        raise UsageError(f"draws is a whole number from 2, not {draws!r}")
     for model, numbers in values.items():
-        if len(numbers) != len(assay) or not np.isfinite(np.asarray(numbers, np.float64)).all():
-            raise UsageError(f"model {model!r} needs one finite value for each of {len(assay)} assays")
+        if len(numbers) != len(assay):
+            raise UsageError(f"model {model!r} has {len(numbers)} values for {len(assay)} assays")
+        odd = np.flatnonzero(~np.isfinite(np.asarray(numbers, np.float64))).tolist()
+        if odd:
+            more = f" and {len(odd) - 1} more" if len(odd) > 1 else ""
+            raise UsageError(f"model {model!r} has no finite value of assay {assay[odd[0]]!r}{more}")
     if not values or not len(assay):
         raise UsageError("a board needs models and assays")
     trees = {model: tree_mean(v, uniprot, selection, round_first=round_first) for model, v in values.items()}

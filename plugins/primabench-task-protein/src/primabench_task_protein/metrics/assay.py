@@ -54,7 +54,7 @@ def top_recall_10_percent(state: Rows, *, top: float = 0.1) -> Outcome:
     if truth.min() == truth.max():
         return Outcome.undefined("constant_truth", "fitness does not vary")
     # values at or above the interpolated quantile are those at or above the first order statistic not below it
-    at = math.ceil((1 - Fraction(repr(top))) * (state.n - 1))
+    at = math.ceil((1 - Fraction(repr(float(top)))) * (state.n - 1))
     best = truth >= np.partition(truth, at)[at]
     places = state.n - at
     cut = np.partition(scores, at)[at]

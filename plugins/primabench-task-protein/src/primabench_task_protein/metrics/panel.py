@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -118,7 +119,7 @@ def _panel(state: Rows, policy: str, metric: AssayMetric) -> Outcome:
         return Outcome.undefined("too_few_items", "there are no variants", n=0)
     rows = _rows_by(state, "assay")
     found = {name: metric(_narrowed(state, some)) for name, some in rows.items()}
-    proteins, kinds = ({n: _only(state, f, some) for n, some in rows.items()} for f in ("uniprot", "selection"))
+    proteins, kinds = ({n: _only(state, f, n, some) for n, some in rows.items()} for f in ("uniprot", "selection"))
     used: dict[str, float] = {}
     undefined: dict[str, str] = {}
     for name, outcome in found.items():
@@ -126,8 +127,9 @@ def _panel(state: Rows, policy: str, metric: AssayMetric) -> Outcome:
             used[name] = outcome.value
             continue
         undefined[name] = outcome.reason
-        if policy == "penalise_constant_prediction" and outcome.reason == "constant_prediction":
-            used[name] = 0.0
+        counted = _counted(outcome, policy)
+        if counted is not None:
+            used[name] = counted
     blocking = {
         "strict": undefined,
         "defined_only": {},
@@ -146,9 +148,16 @@ def _panel(state: Rows, policy: str, metric: AssayMetric) -> Outcome:
         return Outcome.undefined("component_undefined", f"{len(undefined)} assays ({detail})", values=about, **more)
     tree = tree_mean(list(used.values()), [proteins[n] for n in used], [kinds[n] for n in used])
     about |= {f"selection={kind}": value for kind, value in tree.by_type.items()}
-    about |= _slices(state, rows, proteins, kinds, used, metric)
+    about |= _slices(state, rows, proteins, kinds, used, metric, policy)
     flags = ("constant_predictions_count_0",) if len(used) > len(found) - len(undefined) else ()
     return Outcome(tree.value, values=about, flags=flags, **more)
+
+
+def _counted(outcome: Outcome, policy: str) -> float | None:
+    """What enters means: the value, or 0 for a constant prediction where the policy says so."""
+    if outcome.value is None and policy == "penalise_constant_prediction" and outcome.reason == "constant_prediction":
+        return 0.0
+    return outcome.value
 
 
 def _narrowed(state: Rows, rows: Ints) -> Rows:
@@ -165,14 +174,17 @@ def _slices(
     kinds: dict[str, str],
     used: dict[str, float],
     metric: AssayMetric,
+    policy: str,
 ) -> dict[str, float]:
     """Values apart for each value of each slicing field, as the tables of ProteinGym give them.
 
     Depth of MSA and taxon belong to assays: mean over proteins of the mean over their assays. Mutation depth belongs to
     variants: the metric is taken anew within each depth, over the assays that have a value there, then the mean over
-    their proteins and selection types.
+    their proteins and selection types. Where constant predictions count as 0, they do within a depth too; assays that
+    are left out of a slice are counted beside it.
     """
     found: dict[str, float] = {}
+    left_out: Counter[str] = Counter()
     for field in SLICES:
         if field not in state.truth:
             continue
@@ -186,12 +198,14 @@ def _slices(
                 if len(codes) == 1:
                     value = used.get(name)
                 else:
-                    value = metric(_narrowed(state, some[column.codes[some] == code])).value
+                    value = _counted(metric(_narrowed(state, some[column.codes[some] == code])), policy)
                 if value is not None:
                     parts.setdefault(str(column.classes[code]), {}).setdefault(unit, []).append(value)
+                else:
+                    left_out[f"n_undefined {field}={column.classes[code]}"] += 1
         for kind, members in sorted(parts.items()):
             found[f"{field}={kind}"] = mean([mean(values) for values in members.values()])
-    return found
+    return found | dict(sorted(left_out.items()))
 
 
 def _about(assays: int, proteins: list[str], kinds: list[str]) -> dict[str, Any]:
@@ -208,7 +222,7 @@ def _rows_by(state: Rows, field: str) -> dict[str, Ints]:
     return {str(name): rows for name, rows in found if len(rows)}
 
 
-def _only(state: Rows, field: str, rows: Ints) -> str:
+def _only(state: Rows, field: str, assay_name: str, rows: Ints) -> str:
     """What all rows of an assay say.
 
     Raises:
@@ -221,7 +235,9 @@ def _only(state: Rows, field: str, rows: Ints) -> str:
     assert isinstance(column, Labels)
     codes = np.unique(column.codes[rows])
     if len(codes) > 1:
-        raise ContractError([Violation(field, "one for each assay", f"{len(codes)} in one assay")], what="The truth")
+        names = ", ".join(str(column.classes[code]) for code in codes[:3].tolist())
+        found = f"{len(codes)} in assay {assay_name} ({names}{', …' if len(codes) > 3 else ''})"
+        raise ContractError([Violation(field, "one for each assay", found)], what="The truth")
     return str(column.classes[int(codes[0])])
 
 

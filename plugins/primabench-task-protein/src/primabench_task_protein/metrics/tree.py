@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from attrs import frozen
 
+from primabench_core import UsageError
 from primabench_core.contract.violations import Violation
 from primabench_core.errors import ContractError
 
@@ -42,14 +43,21 @@ def tree_mean(
         round_first: Round every value to three decimals before, as the script of ProteinGym does.
 
     Raises:
-        ValueError: there is no assay.
+        UsageError: there is no assay, columns have different lengths, or a value is not finite.
 
     Example:
         >>> tree_mean([0.5, 0.3, 0.6], ["P1", "P1", "P2"], ["Activity"] * 3).value
         0.5
     """
     if not len(value):
-        raise ValueError("there is no assay")
+        raise UsageError("there is no assay")
+    if not len(value) == len(uniprot) == len(selection):
+        raise UsageError(f"{len(value)} values, {len(uniprot)} proteins and {len(selection)} selection types")
+    odd = next((i for i, number in enumerate(value) if not math.isfinite(number)), None)
+    if odd is not None:
+        raise UsageError(
+            f"the value of row {odd} ({uniprot[odd]}, {selection[odd]}) is {value[odd]}: no mean holds without it"
+        )
     leaves: dict[tuple[str, str], list[float]] = {}
     for number, protein, kind in zip(value, uniprot, selection, strict=True):
         leaves.setdefault((str(kind), str(protein)), []).append(
