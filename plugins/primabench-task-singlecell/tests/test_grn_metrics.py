@@ -220,6 +220,7 @@ def test_predictions_that_are_none_are_refused_by_name(prediction: dict, named: 
 
 
 def test_every_form_gives_the_same_bits(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow", reason="writes and reads Parquet files")
     edges = [("R1", "g1", -0.75), ("R2", "g2", 0.5), ("R1", "g1", 0.25), ("R1", "R1", 3.0)]
     table = pd.DataFrame(edges, columns=["regulator", "target", "weight"])
     table.to_csv(tmp_path / "edges.csv", index=False)

@@ -58,7 +58,7 @@ def forest(train: EvalData, test: EvalData, *, seed: int = 0) -> EvalData:
                 continue
             trees = ExtraTreesRegressor(TREES, min_samples_leaf=LEAF, max_features="sqrt", random_state=seed)
             trees.fit(inputs[:, others], (y - y.mean()) / spread)
-            found[others, j] = trees.feature_importances_
+            found[others, j] = np.maximum(trees.feature_importances_, 0.0)  # rounding leaves some below 0
     return task.weighed(found)
 
 
