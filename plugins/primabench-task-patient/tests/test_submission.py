@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import pickle
+import tracemalloc
 import zipfile
 from pathlib import Path
 
@@ -49,6 +50,19 @@ def statuses(path: Path) -> dict[str, str]:
     return {
         name: task.reason or task.status for name, task in cover(read_submission(path), DATASETS, TASKS).tasks.items()
     }
+
+
+def _break_everywhere(path: Path, *, refused_at_least: int) -> None:
+    """Every byte in turn is another one: the file is refused or read, and nothing else happens."""
+    whole = path.read_bytes()
+    refused = 0
+    for place in range(0, len(whole), max(1, len(whole) // 800)):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 0xA5]) + whole[place + 1 :])
+        try:
+            read_submission(path)
+        except SubmissionError:
+            refused += 1
+    assert refused >= refused_at_least
 
 
 class TestText:
@@ -98,6 +112,9 @@ class TestText:
             (",dataset_id,sample_id,e0\n0,d001,s1,1\n", "unnamed_column"),
             (HEADER + 'd001,"s1,1,2\n', "unreadable"),
             (HEADER + "d001,s\0,1,2\n", "not_text"),
+            (HEADER + f"d001,{'s' * 5000},1,2\n", "too_large"),
+            (HEADER + "d001,s1,1," + " " * (1 << 23) + "\n", "too_large"),
+            (HEADER + "d001,s1" + ',"\n"' * (1 << 21) + "\n", "too_large"),
         ],
     )
     def test_refused(self, tmp_path, text, code):
@@ -122,6 +139,30 @@ class TestText:
         assert refusal(write(tmp_path, pickle.dumps([1]), "a.pkl")) == "unknown_format"
         with pytest.raises(MissingDataError, match="no such file"):
             read_submission(tmp_path / "absent.csv")
+        (tmp_path / "folder.csv").mkdir()
+        with pytest.raises(MissingDataError, match="is a folder"):
+            read_submission(tmp_path / "folder.csv")
+
+    def test_a_file_of_holes_takes_no_memory(self, tmp_path):
+        path = tmp_path / "a.csv"
+        with path.open("wb") as file:
+            file.truncate(1 << 30)
+        tracemalloc.start()
+        try:
+            assert refusal(path) == "not_text"
+            assert tracemalloc.get_traced_memory()[1] < 100 << 20
+        finally:
+            tracemalloc.stop()
+
+    def test_names_of_a_file_do_not_steer_a_terminal(self, tmp_path):
+        with pytest.raises(SubmissionError) as caught:
+            read_submission(write(tmp_path, "dataset_id,sample_id,\x1b[2J\u202e\nd001,s1,x\n"))
+        assert "\x1b" not in str(caught.value)
+        assert "\u202e" not in str(caught.value)
+        rows = "d001,\x1b[31m\u202es,1,2\n\x1b]0;,s1,1,2\n"
+        found = cover(read_submission(write(tmp_path, HEADER + rows)), DATASETS, TASKS)
+        assert found.unknown == (("d001", "\x1b[31m\u202es"), ("\x1b]0;", "s1"))  # data stays as it is
+        assert all(warned.message.isprintable() for warned in found.warnings)
 
 
 class TestCoverage:
@@ -158,6 +199,12 @@ class TestCoverage:
         found = cover(read_submission(write(tmp_path, HEADER + rows)), DATASETS, TASKS)
         assert len(found.unknown) == 1000
         assert "1500 rows" in found.warnings[0].message
+
+    def test_many_unknown_data_sets_are_one_warning(self, tmp_path):
+        rows = "".join(f"x{i},s1,1,2\n" for i in range(1500))
+        found = cover(read_submission(write(tmp_path, HEADER + rows)), DATASETS, TASKS)
+        told = [w.message for w in found.warnings if w.code == "unknown_dataset"]
+        assert told == ["x0, x1, x2, x3, x4 and 1495 more are no data sets here: 1500 rows are ignored"]
 
     def test_constant_columns_stay(self, tmp_path):
         path = write(tmp_path, HEADER + "d001,s1,1,2\nd001,s2,1,2\nd001,s3,1,2\n")
@@ -210,6 +257,8 @@ class TestNpz:
             ({"sample_ids": np.array(["s1", "s1"])}, "duplicate_key"),
             ({"sample_ids": None}, "missing_member"),
             ({"labels": np.ones(2)}, "extra_member"),
+            ({"sample_ids": np.array(["\ud800", "s2"])}, "id_not_text"),
+            ({"sample_ids": np.array([b"\xff", b"s2"])}, "id_not_text"),
         ],
     )
     def test_refused(self, tmp_path, arrays, code):
@@ -233,6 +282,40 @@ class TestNpz:
     @pytest.mark.parametrize("content", [b"PK\x03\x04 broken", b"no archive at all", pickle.dumps({"a": 1})])
     def test_no_archive(self, tmp_path, content):
         assert refusal(write(tmp_path, content, "a.npz")) == "unreadable"
+
+    @pytest.mark.parametrize(
+        ("member", "descr", "shape", "content", "code"),
+        [
+            ("embeddings", "<f8", (-2, -2), bytes(32), "bad_shape"),
+            ("sample_ids", "<U1", (2,), b"\xff" * 8, "unreadable"),
+            ("sample_ids", "<U0", (2,), b"", "empty_id"),
+        ],
+    )
+    def test_headers_that_lie(self, tmp_path, member, descr, shape, content, code):
+        buffer = io.BytesIO()
+        np.lib.format.write_array_header_1_0(buffer, {"descr": descr, "fortran_order": False, "shape": shape})
+        path = npz(tmp_path)
+        with zipfile.ZipFile(path) as archive:
+            members = {item.filename: archive.read(item) for item in archive.infolist()}
+        with zipfile.ZipFile(path, "w") as archive:
+            for name, data in {**members, f"{member}.npy": buffer.getvalue() + content}.items():
+                archive.writestr(name, data)
+        assert refusal(path) == code
+
+    @pytest.mark.parametrize("packing", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+    def test_packings_that_numpy_does_not_write(self, tmp_path, packing):
+        path = npz(tmp_path)
+        with zipfile.ZipFile(path) as archive:
+            members = {item.filename: archive.read(item) for item in archive.infolist()}
+        with zipfile.ZipFile(path, "w", packing) as archive:
+            for name, data in members.items():
+                archive.writestr(name, data)
+        assert refusal(path) == "unreadable"
+
+    def test_broken_bytes_are_refused_whatever_breaks(self, tmp_path):
+        given = {"dataset_ids": np.array(["d001"] * 9), "sample_ids": np.arange(9).astype(str)}
+        np.savez_compressed(tmp_path / "b.npz", embeddings=np.arange(27.0).reshape(9, 3), **given)
+        _break_everywhere(tmp_path / "b.npz", refused_at_least=100)
 
     def test_a_member_twice(self, tmp_path):
         path = npz(tmp_path)
@@ -260,6 +343,10 @@ class TestParquet:
         assert found.values[:, :3].tolist() == [[1.0, 1.0, 0.5], [2.0, 0.0, 1.5]]
         assert cover(found, DATASETS, TASKS).width == {"d001": 3}
 
+    def test_a_column_without_any_value_has_no_type_and_is_padding(self, tmp_path):
+        found = read_submission(self.file(tmp_path, e1=self.pa.nulls(2)))
+        assert cover(found, DATASETS, TASKS).width == {"d001": 1}
+
     def test_dictionary_and_integer_ids(self, tmp_path):
         ids = self.pa.array(["d001", "d001"]).dictionary_encode()
         assert read_submission(self.file(tmp_path, dataset_id=ids, sample_id=[1, 2])).rows == {"d001": {"1": 0, "2": 1}}
@@ -277,6 +364,27 @@ class TestParquet:
     )
     def test_refused(self, tmp_path, columns, code):
         assert refusal(self.file(tmp_path, **columns)) == code
+
+    @pytest.mark.parametrize("is_dictionary", [True, False])
+    def test_long_ids_are_refused_before_they_are_written_out(self, tmp_path, is_dictionary):
+        ids = self.pa.array(["x" * 1_000_000] * 200)
+        path = self.file(
+            tmp_path, dataset_id=ids.dictionary_encode() if is_dictionary else ids,
+            sample_id=[str(i) for i in range(200)], e0=np.zeros(200),
+        )  # fmt: skip
+        before = self.pa.total_allocated_bytes()
+        tracemalloc.start()
+        try:
+            assert refusal(path) == "too_large"
+            assert tracemalloc.get_traced_memory()[1] < 20 << 20
+        finally:
+            tracemalloc.stop()
+        assert self.pa.total_allocated_bytes() - before < 20 << 20
+
+    def test_broken_bytes_are_refused_whatever_breaks(self, tmp_path):
+        ids = {"dataset_id": ["d001"] * 9, "sample_id": [f"sample {i}" for i in range(9)]}
+        path = self.file(tmp_path, **ids, e0=np.arange(9.0))
+        _break_everywhere(path, refused_at_least=100)
 
     def test_no_parquet_file(self, tmp_path):
         assert refusal(write(tmp_path, b"PAR1 is not enough", "a.parquet")) == "unreadable"

@@ -170,3 +170,18 @@ def test_inputs_are_read_without_labels(folder, tmp_path):
     (copied / "datasets.yaml").write_text(yaml.safe_dump(listed))
     with pytest.raises(RegistryError, match="out of the folder"):
         read_inputs(copied)
+
+
+def test_ids_of_samples_that_begin_with_a_byte_order_mark_or_are_no_text(folder, tmp_path):
+    inputs = Path(shutil.copytree(folder / "inputs", tmp_path / "inputs"))
+    found = read_inputs(inputs)
+    listed = inputs / "d001" / "samples.txt"
+    listed.write_bytes(("\ufeff" + "\r\n".join(found["d001"])).encode())
+    assert read_inputs(inputs) == found
+    listed.write_bytes(b"\xff\xfes")
+    with pytest.raises(RegistryError, match="not UTF-8"):
+        read_inputs(inputs)
+    listed.unlink()
+    (inputs / "datasets.yaml").write_bytes(b"\xff")
+    with pytest.raises(RegistryError, match="no YAML"):
+        read_inputs(inputs)

@@ -52,7 +52,7 @@ def list_inputs(folder: Path) -> list[Mapping[str, Any]]:
         found = yaml.safe_load((folder / FILE).read_text(encoding="utf-8"))
     except OSError as error:
         raise RegistryError(f"{folder / FILE} cannot be read: {error.strerror}") from None
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise RegistryError(f"{folder / FILE} is no YAML: {error}") from None
     entries = found.get("datasets") if isinstance(found, dict) else found
     if not isinstance(entries, list) or not all(isinstance(e, dict) and {"id", "dataset_id"} & set(e) for e in entries):
@@ -80,9 +80,11 @@ def read_samples(path: Path) -> tuple[str, ...]:
         RegistryError: the file is absent, empty, or names a sample twice.
     """
     try:
-        names = tuple(line for line in path.read_text(encoding="utf-8").splitlines() if line)
+        names = tuple(line for line in path.read_text(encoding="utf-8-sig").splitlines() if line)
     except OSError as error:
         raise RegistryError(f"{path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError:
+        raise RegistryError(f"{path} is not UTF-8 text", remedy="save it as UTF-8, one id a line") from None
     return _distinct(names, path)
 
 

@@ -112,17 +112,21 @@ def _unknown(
     submission: Submission, datasets: Mapping[str, Sequence[str]]
 ) -> tuple[list[tuple[str, str]], list[Warned]]:
     pairs: list[tuple[str, str]] = []
-    warnings = []
+    warnings, strangers = [], {}
     for dataset, rows in submission.rows.items():
         if dataset not in datasets:
+            strangers[dataset] = len(rows)
             pairs += [(dataset, sample) for sample in rows]
-            warnings.append(Warned("unknown_dataset", f"{dataset} is no data set here: {len(rows)} rows are ignored"))
             continue
         known = set(datasets[dataset])
         strange = [sample for sample in rows if sample not in known]
         if strange:
             pairs += [(dataset, sample) for sample in strange]
             warnings.append(Warned("unknown_sample", f"{dataset} has no sample {some(strange)}: ignored"))
+    if strangers:
+        what = "is no data set" if len(strangers) == 1 else "are no data sets"
+        told = f"{some(strangers)} {what} here: {sum(strangers.values())} rows are ignored"
+        warnings.append(Warned("unknown_dataset", told))
     return pairs, warnings
 
 

@@ -8,8 +8,8 @@ from attrs import frozen
 
 from primabench_core import PrimaBenchError
 
-SHOWN = 5
-"""Names that a message lists before it counts."""
+SHOWN, LONGEST_SHOWN = 5, 60
+"""Names that a message lists before it counts, and how much of each."""
 
 
 class SubmissionError(PrimaBenchError, ValueError):
@@ -43,6 +43,18 @@ def some(names: Iterable[object]) -> str:
         >>> some(range(7))
         '0, 1, 2, 3, 4 and 2 more'
     """
-    found = [str(name) for name in names]
+    found = [plain(name) for name in names]
     more = len(found) - SHOWN
     return ", ".join(found[:SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def plain(name: object) -> str:
+    r"""A name out of a file as a message may show it: cut, and nothing in it steers a terminal or turns the text.
+
+    Example:
+        >>> plain("s\x1b[31m")
+        's\\x1b[31m'
+    """
+    text = str(name)
+    text = text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)

@@ -10,9 +10,9 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from primabench_core import MissingDataError
-from primabench_task_patient.submission.faults import SubmissionError, some
+from primabench_task_patient.submission.faults import SubmissionError, plain, some
 from primabench_task_patient.submission.packed import read_npz, read_parquet
-from primabench_task_patient.submission.table import LIMITS, SAMPLE, Limits, Table, read_text
+from primabench_task_patient.submission.table import DATASET, LIMITS, LONGEST_ID, SAMPLE, Limits, Table, read_text
 
 FORMATS = ("csv", "tsv", "parquet", "npz")
 
@@ -57,6 +57,8 @@ def read_submission(path: str | Path, *, limits: Limits = LIMITS) -> Submission:
     kind = path.suffix.lower().removeprefix(".")
     if kind not in FORMATS:
         raise SubmissionError("unknown_format", f"{path.name!r}; known: {', '.join('.' + f for f in FORMATS)}")
+    if path.is_dir():
+        raise MissingDataError(f"{path} is a folder, not a file", remedy="name the file of the submission")
     if not path.is_file():
         raise MissingDataError(f"no such file: {path}", remedy="check the path")
     size = path.stat().st_size
@@ -85,15 +87,24 @@ def _placed(table: Table) -> dict[str, dict[str, int]]:
     twice = []
     for row, (dataset, sample) in enumerate(zip(table.dataset_ids, table.sample_ids, strict=True)):
         if not dataset or not sample:
-            raise SubmissionError("empty_id", f"row {row + 1:,} has no {'dataset_id' if not dataset else SAMPLE}")
+            raise SubmissionError("empty_id", f"row {row + 1:,} has no {SAMPLE if dataset else DATASET}")
+        _check_id(dataset, row)
+        _check_id(sample, row)
         if placed.setdefault(dataset, {}).setdefault(sample, row) != row:
-            twice.append(f"{dataset} {sample}")
+            twice.append(f"{plain(dataset)} {plain(sample)}")
     if twice:
         raise SubmissionError(
             "duplicate_key", f"{len(twice)} rows repeat a pair of dataset_id and sample_id: {some(twice)}",
             remedy="send each sample once; no row wins over another",
         )  # fmt: skip
     return placed
+
+
+def _check_id(name: str, row: int) -> None:
+    if len(name) > LONGEST_ID:
+        raise SubmissionError("too_large", f"row {row + 1:,}: an id of more than {LONGEST_ID:,} characters")
+    if not name.isascii() and any("\ud800" <= char <= "\udfff" for char in name):
+        raise SubmissionError("id_not_text", f"row {row + 1:,}: the id {plain(name)} holds half a character")
 
 
 def _digest(path: Path) -> str:

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TextIO
 
 import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
-from primabench_task_patient.submission.faults import SubmissionError, some
+from primabench_task_patient.submission.faults import SubmissionError, plain, some
 
 DATASET, SAMPLE = "dataset_id", "sample_id"
 BLANK = frozenset({"", "nan", "na", "n/a", "null", "none", "<na>"})
 """Cells without a number, in small letters."""
 LONGEST_CELL = 1 << 16
+LONGEST_ID = 1 << 12
+LONGEST_ROW = 1 << 23
+"""Most characters of a row: 2^16 numbers of full precision, several times over."""
 
 
 @frozen
@@ -65,12 +70,13 @@ def read_text(path: Path, delimiter: str, limits: Limits) -> Table:
     before = csv.field_size_limit(LONGEST_CELL)
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
-            lines = csv.reader(_clean(file), delimiter=delimiter, strict=True)
-            header = next((line for line in lines if line), None)
+            text = _Lines(file)
+            lines = csv.reader(text, delimiter=delimiter, strict=True)
+            header = next((line for line in text.rows_of(lines) if line), None)
             if header is None:
                 raise SubmissionError("empty_file", "there is no header line", remedy="write the embeddings again")
             check_columns(header)
-            return _rows(lines, header, limits)
+            return _rows(text.rows_of(lines), header, limits)
     except UnicodeDecodeError as error:
         raise SubmissionError(
             "not_text", f"byte {error.start:,} is not UTF-8 text", remedy="save the table as UTF-8"
@@ -93,25 +99,48 @@ def check_columns(header: Sequence[str]) -> None:
         raise SubmissionError(
             "missing_id_column", f"no column {' and no column '.join(absent)}; found {some(header)}", remedy=remedy
         )
-    twins = sorted({name for name in header if header.count(name) > 1}) if len(set(header)) < len(header) else []
+    twins = sorted(name for name, times in Counter(header).items() if times > 1)
     if twins:
         raise SubmissionError("duplicate_column", f"several columns are called {some(twins)}")
     index = [name for name in header if not name.strip() or name.startswith("__index_level_")]
     if index:
         raise SubmissionError(
             "unnamed_column",
-            f"a column is called {index[0]!r}, as pandas calls the row numbers of a frame: no embedding",
+            f"a column is called {plain(index[0])!r}, as pandas calls the row numbers of a frame: no embedding",
             remedy="write the frame with index=False",
         )
     if len(header) == 2:
         raise SubmissionError("no_embedding_column", "ids alone; an embedding needs at least one numeric column")
 
 
-def _clean(file: Iterable[str]) -> Iterator[str]:
-    for number, line in enumerate(file, 1):
+class _Lines:
+    """Lines of a file for the csv module; a row that never ends is refused before it fills the memory."""
+
+    def __init__(self, file: TextIO) -> None:
+        self._file, self._number, self._taken = file, 0, 0
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = self._file.readline(LONGEST_ROW + 1)
+        if not line:
+            raise StopIteration
+        self._number += 1
+        self._taken += len(line)
         if "\0" in line:
-            raise SubmissionError("not_text", f"line {number:,} holds a zero byte")
-        yield line
+            raise SubmissionError("not_text", f"line {self._number:,} holds a zero byte")
+        if self._taken > LONGEST_ROW:
+            raise SubmissionError(
+                "too_large", f"the row at line {self._number:,} has more than {LONGEST_ROW:,} characters"
+            )
+        return line
+
+    def rows_of(self, rows: Iterator[list[str]]) -> Iterator[list[str]]:
+        """Rows that are read of these lines; a row may span several."""
+        for row in rows:
+            self._taken = 0
+            yield row
 
 
 def _rows(lines: Iterator[list[str]], header: Sequence[str], limits: Limits) -> Table:
@@ -161,6 +190,6 @@ def _number(cell: str, column: str) -> float:
         return float(text)
     except ValueError:
         raise SubmissionError(
-            "text_column", f"column {column!r} is not numeric: it holds {cell[:40]!r}",
+            "text_column", f"column {plain(column)!r} is not numeric: it holds {cell[:40]!r}",
             remedy=f"leave out all columns but {DATASET}, {SAMPLE} and those of the embedding",
         ) from None  # fmt: skip
