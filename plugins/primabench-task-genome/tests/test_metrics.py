@@ -212,3 +212,20 @@ def test_padding_is_left_out_by_equality_and_not_by_bits(metric):
     without = pb.score(f"{metric}_over_bins_then_mean_over_tracks", {"value": value}, {"peak": peak})
     assert without.n_undefined == 1
     assert math.isclose(without.value, (expected[0] + expected[2]) / 2, rel_tol=1e-12)
+
+
+@pytest.mark.parametrize("metric", ["auroc", "average_precision"])
+@pytest.mark.parametrize("wrong", [0.5, -1.0, -99.0])
+def test_what_is_neither_peak_nor_padding_is_refused_and_not_called_negative(metric, wrong):
+    value, true, _ = tracks(3)
+    peak = (true > 1).astype(np.float64)
+    peak[4, 1] = wrong
+    with pytest.raises(pb.ContractError, match=rf"peak: expected 1, 0 or -100, found {wrong:g} in 1 row"):
+        pb.score(f"{metric}_over_bins_then_mean_over_tracks", {"value": value}, {"peak": peak})
+
+
+def test_sides_with_another_number_of_tracks_are_refused():
+    value, true, _ = tracks(4)
+    peak = (true > 1).astype(np.float64)
+    with pytest.raises(pb.ContractError, match="found 2 against 3"):
+        pb.score("auroc_over_bins_then_mean_over_tracks", {"value": value[:, :2]}, {"peak": peak})

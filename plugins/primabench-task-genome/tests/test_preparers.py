@@ -62,8 +62,17 @@ def test_variants_keep_their_order_gene_and_chromosome():
     assert set(splits.solution.fields) == {"label", "chromosome", "gene"}
     truth = dict(zip(parts["labelled", ""].ids, parts["labelled", ""]["label"].tolist(), strict=True))
     assert [truth[i] for i in splits.solution.ids] == splits.solution["label"].tolist()
-    nameless = changed(parts, "labelled", "gene", 0, "")
-    assert variants.prepare_labels(Reader(nameless)).solution["gene"][0] == "no gene"
+
+
+@pytest.mark.parametrize("nothing", ["", None, float("nan")])
+def test_variants_without_a_gene_are_not_taken_for_one_gene(nothing):
+    parts = views(recipes.build_labels)
+    ids = list(parts["labelled", ""].ids)
+    nameless = changed(changed(parts, "labelled", "gene", 0, nothing), "labelled", "gene", 5, nothing)
+    found = variants.prepare_labels(Reader(nameless)).solution
+    genes = dict(zip(found.ids, found["gene"].tolist(), strict=True))
+    assert [genes[ids[i]] for i in (0, 5)] == [f"no gene ({ids[i]})" for i in (0, 5)]
+    assert len(set(genes.values())) == 14
 
 
 def test_effects_without_significance_are_legal():

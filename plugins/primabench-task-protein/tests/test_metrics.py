@@ -68,7 +68,17 @@ def test_an_assay_that_stands_twice_is_refused():
 
 def test_types_that_are_absent_are_counted():
     truth = {"assay": ["A"], "uniprot": ["P"], "selection": ["Activity"]}
-    assert pb.score("proteingym_average", {"value": [0.3]}, truth).values["n_types_absent"] == 4
+    found = pb.score("proteingym_average", {"value": [0.3]}, truth)
+    assert (found.values["n_types_absent"], found.flags) == (4, ())
+
+
+def test_a_selection_type_of_another_name_is_flagged():
+    truth = {"assay": ["A", "B"], "uniprot": ["P", "P"], "selection": ["Activity", "activity"]}
+    found = pb.score("proteingym_average", {"value": [0.3, 0.5]}, truth)
+    assert found.flags == ("unknown_selection_type",)
+    rows = {name: [v for v in column for _ in range(3)] for name, column in truth.items()}
+    panel = pb.score("fitness_spearman", {"score": [1.0, 2, 3] * 2}, {"value": [1.0, 2, 3] * 2, **rows})
+    assert panel.flags == ("unknown_selection_type",)
 
 
 def test_the_board_orders_models_and_gives_the_error_of_their_distance():

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from primabench_metrics import correlation, ranking
 from primabench_metrics.aggregate import mean_of_units
 
+from primabench_core.contract.violations import Violation
+from primabench_core.errors import ContractError
 from primabench_core.spec import Outcome
 from primabench_core.state.exact import exact_column_sums
 from primabench_core.state.rows import Labels, Rows
@@ -102,7 +104,21 @@ def _over_tracks(state: Rows, policy: str, metric: Callable[..., Outcome], *, bo
 
 
 def _columns(state: Rows) -> Iterator[tuple[str, Floats, Floats]]:
+    """Name, prediction and peaks of each track.
+
+    Raises:
+        ContractError: the sides have another number of tracks, or a peak is neither 1, 0 nor -100.
+    """
     score, peak = _tracks(state.prediction["value"]), _tracks(state.truth["peak"])
+    if score.shape[1] != peak.shape[1]:
+        found = f"{score.shape[1]} against {peak.shape[1]}"
+        raise ContractError([Violation("value", "as many tracks as `peak` has", found)], what="The prediction")
+    odd = np.flatnonzero(~np.isin(peak, (0.0, 1.0, PADDING)).all(axis=1))
+    if len(odd):
+        values = [v for v in np.unique(peak[odd]).tolist() if v not in (0.0, 1.0, PADDING)]
+        found = f"{', '.join(f'{v:g}' for v in values[:3])}{', …' if len(values) > 3 else ''}"
+        rows = [] if state.ids is None else [state.ids[i] for i in odd[:5].tolist()]
+        raise ContractError([Violation("peak", "1, 0 or -100", found, rows, len(odd))], what="The truth")
     named = state.coords.get("genes", ())
     names = named if len(named) == peak.shape[1] else tuple(map(str, range(peak.shape[1])))
     for j, name in enumerate(names):

@@ -156,7 +156,7 @@ def _ties(data: EvalData) -> list[list[str]]:
     ties = [[f"sequence {canonical(text)}"] for text in _texts(data, "sequence")]
     if "gene" in data:
         for names, gene in zip(ties, np.asarray(data["gene"], object).tolist(), strict=True):
-            if gene:
+            if gene and gene == gene:  # a missing name ties nothing
                 names.append(f"gene {gene}")
     return ties
 

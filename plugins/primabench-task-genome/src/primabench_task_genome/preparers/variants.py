@@ -48,8 +48,7 @@ def _splits(data: DatasetReader, labelled: EvalData, fields: dict[str, Any], *, 
 
     fields["chromosome"] = np.asarray(labelled["chrom"], object)
     if genes and "gene" in labelled:
-        names = np.asarray(labelled["gene"], object)
-        fields["gene"] = np.asarray([str(v) or "no gene" for v in names.tolist()], object)
+        fields["gene"] = np.asarray(_genes(labelled), object)
     _check(labelled)
     censored = data.artifact("censored")
     shown = {name: value for name, value in censored.fields.items() if name not in ANSWERS}
@@ -58,6 +57,13 @@ def _splits(data: DatasetReader, labelled: EvalData, fields: dict[str, Any], *, 
         test=EvalData(shown, ids=censored.ids),
         solution=EvalData(fields, ids=labelled.ids).select([str(i) for i in censored.ids or ()]),
     )
+
+
+def _genes(variants: EvalData) -> list[str]:
+    """Gene of each variant; one without a gene is by itself, so that no mean over genes takes such variants for one."""
+    names = np.asarray(variants["gene"], object).tolist()
+    ids = variants.ids or range(variants.n)
+    return [f"no gene ({i})" if v is None or v != v or v == "" else str(v) for v, i in zip(names, ids, strict=True)]
 
 
 def _check(variants: EvalData) -> None:

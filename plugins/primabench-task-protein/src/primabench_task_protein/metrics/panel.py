@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,8 @@ def proteingym_average(state: Rows, *, round_first: bool = False) -> Outcome:
     refuse_repeats(names)
     values = np.asarray(state.prediction["value"], np.float64).reshape(state.n)
     tree = tree_mean(values.tolist(), proteins, kinds, round_first=round_first)
-    return Outcome(tree.value, per_unit=tree.by_type, values=_about(len(names), proteins, kinds))
+    about = _about(len(names), proteins, kinds)
+    return Outcome(tree.value, flags=_flags(kinds), per_unit=tree.by_type, values=about)
 
 
 def fitness_spearman(state: Rows, *, policy: str = "strict") -> Outcome:
@@ -149,7 +150,9 @@ def _panel(state: Rows, policy: str, metric: AssayMetric) -> Outcome:
     tree = tree_mean(list(used.values()), [proteins[n] for n in used], [kinds[n] for n in used])
     about |= {f"selection={kind}": value for kind, value in tree.by_type.items()}
     about |= _slices(state, rows, proteins, kinds, used, metric, policy)
-    flags = ("constant_predictions_count_0",) if len(used) > len(found) - len(undefined) else ()
+    flags = _flags(kinds.values())
+    if len(used) > len(found) - len(undefined):
+        flags = (*flags, "constant_predictions_count_0")
     return Outcome(tree.value, values=about, flags=flags, **more)
 
 
@@ -211,6 +214,11 @@ def _slices(
 def _about(assays: int, proteins: list[str], kinds: list[str]) -> dict[str, Any]:
     absent = len(set(TYPES) - set(kinds))
     return {"n_assays": assays, "n_proteins": len(set(proteins)), "n_types": len(set(kinds)), "n_types_absent": absent}
+
+
+def _flags(kinds: Iterable[str]) -> tuple[str, ...]:
+    """A mean over types of other names is not that of ProteinGym: perhaps a misspelling made two of one."""
+    return () if set(kinds) <= set(TYPES) else ("unknown_selection_type",)
 
 
 def _rows_by(state: Rows, field: str) -> dict[str, Ints]:
