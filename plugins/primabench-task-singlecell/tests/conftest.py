@@ -13,7 +13,6 @@ from primabench_task_singlecell.synthetic.recipes import artifacts_of
 
 from primabench_core import EvalData
 
-
 sys.path.insert(0, str(Path(__file__).parent))  # helpers are plain modules; importlib mode does not find them
 
 

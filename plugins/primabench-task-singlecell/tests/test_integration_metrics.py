@@ -347,8 +347,9 @@ def test_a_graph_scores_what_its_embedding_scores() -> None:
     graph = {"neighbours": found.index.astype(float), "neighbour_distances": found.distance}
     state = view(graph, label=made["label"], batch=made["batch"])
     for metric, params in (
-        (clusters.graph_connectivity, {}), (clusters.nmi_leiden, {}), (clusters.ari_leiden, {}), (lisi.ilisi, {"k": 15}),
-        (lisi.clisi, {"k": 15}), (kbet.kbet_fixed_k, {"k": 20}), (lisi.entropy_per_cell, {"k": 20}),
+        (clusters.graph_connectivity, {}), (clusters.nmi_leiden, {}), (clusters.ari_leiden, {}),
+        (lisi.ilisi, {"k": 15}), (lisi.clisi, {"k": 15}), (kbet.kbet_fixed_k, {"k": 20}),
+        (lisi.entropy_per_cell, {"k": 20}),
     ):  # fmt: skip
         assert metric(state, **params).value == metric(embedded, **params).value is not None
     assert work.panel_of(state).scans == 0
@@ -391,13 +392,36 @@ def test_order_and_names_of_cells_do_not_matter() -> None:
         assert a.value == pytest.approx(b.value, abs=1e-9)
 
 
-def test_approximate_neighbours_are_flagged_and_never_the_default() -> None:
+def test_approximate_neighbours_are_flagged_and_never_the_default(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("pynndescent", reason="approximate neighbours are an extra")
-    state = made_view(cells())
-    exact = clusters.graph_connectivity(state)
-    assert not exact.flags
+    made = cells()
+    state = made_view(made)
+    asked: list[int] = []
+
+    def found(points: np.ndarray, k: int) -> work.Neighbours:  # the library compiles for a minute: not here
+        asked.append(k)
+        return work.scan(points, k).neighbours
+
+    monkeypatch.setattr(work, "approximate", found)
+    for metric in (clusters.graph_connectivity, clusters.nmi_leiden, lisi.ilisi, kbet.kbet_fixed_k):
+        exact, other = metric(state), metric(state, search="approximate")
+        assert not exact.flags
+        assert other.flags == ("approximate_neighbours",)
+        assert other.values["neighbours_by"].startswith("pynndescent ")
+        assert exact.value == pytest.approx(other.value)
+    assert asked == [15, 90, 50]  # nothing for the exact ones
     with pytest.raises(ParameterError, match="search"):
         clusters.graph_connectivity(state, search="fast")
+
+
+@pytest.mark.slow
+def test_approximate_neighbours_are_mostly_the_nearest() -> None:
+    pytest.importorskip("pynndescent", reason="approximate neighbours are an extra")
+    points = cells(600)["embedding"]
+    exact, found = work.scan(points, 15).neighbours, work.approximate(points, 15)
+    assert not (found.index == np.arange(600)[:, None]).any()
+    shared = [len(np.intersect1d(a, b)) for a, b in zip(exact.index, found.index, strict=True)]
+    assert np.mean(shared) > 14
 
 
 def test_pcr_takes_no_other_number_of_components() -> None:

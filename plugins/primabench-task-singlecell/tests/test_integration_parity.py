@@ -1,7 +1,7 @@
-"""Values of other libraries on real cells (mESC, Kang by condition, pbmc68k_reduced), to 1e-6 where definitions are one.
+"""Values of other libraries on real cells (mESC, Kang by condition, pbmc68k_reduced).
 
-The numbers were made by ``scripts/integration_reference.py``, which also builds the cells. Where a definition is not the
-same, the test says what is different and shows it.
+They agree to 1e-6 where definitions are one. Where a definition is not the same, the test says what is different and
+shows it. The numbers were made by ``scripts/integration_reference.py``, which also builds the cells.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import pytest
 
 import primabench_core as pb
 
-ANDATA_REASON = "the fixtures are AnnData files"
+ANNDATA_REASON = "the fixtures are AnnData files"
 FOLDER = Path(__file__).parent
 PEERS = json.loads((FOLDER / "reference" / "integration_peers.json").read_text())["sets"]
 SETS = tuple(sorted(PEERS))
@@ -40,7 +40,7 @@ def script() -> Any:
 @pytest.fixture(scope="module", params=SETS)
 def real(request: pytest.FixtureRequest, script: Any) -> tuple[str, dict[str, Any]]:
     """One set of real cells."""
-    pytest.importorskip("anndata", reason=ANDATA_REASON)
+    pytest.importorskip("anndata", reason=ANNDATA_REASON)
     name: str = request.param
     data = os.environ.get("PRIMABENCH_TEST_DATA", "")
     if name == "pbmc68k":

@@ -59,9 +59,9 @@ TASK = TaskSpec(
     summary="What simple probes read from a frozen embedding: cell types, across donors, batches or species.",
     contract=Contract(prediction=(EMBEDDING,), solution=(LABEL, FOLD, GROUP, DOMAIN)),
     metrics=(
-        MetricUse("knn_probe", {"score": "macro_f1"}),
+        MetricUse("knn_probe", {"score": "macro_f1", "k": 5}),
         MetricUse("linear_probe", {"task": NAME, "allow_unstratified": True}),
-        "label_transfer",
+        MetricUse("label_transfer", {"k": 5}),
     ),
     primary="label_transfer",
     default_dataset=IMMUNE_HUMAN,
@@ -76,7 +76,8 @@ All vectors are of one width: embeddings of two species have to lie in one space
 **Score.** `label_transfer`: types are learnt from the cells of one domain and called in another, over all ordered
 pairs. `knn_probe` and `linear_probe` are fitted on all folds but one. Folds are whole groups, so that no donor is on
 both sides; they do not hold their share of each type then, and pooled values of the linear probe say so. Each result
-names its probe and the SHA-256 of the settings.
+names its probe and the SHA-256 of the settings. Five neighbours vote, so that a rare type
+can win.
 
 **Rules.** Nothing is fitted on the scored cells. A type that a domain lacks counts as wrong when it is asked for there
 (`labels=shared` leaves it out, and is another number).
