@@ -119,6 +119,32 @@ def test_a_list_that_names_other_sequences_is_refused():
         sequences.prepare_listed(Reader(parts, {"train": ("sequence_0000",), "test": ("sequence_0001",)}))
 
 
+@pytest.mark.parametrize("kind", ["left out", "on both sides", "in a third split"])
+@pytest.mark.parametrize(
+    ("build", "prepare"),
+    [(recipes.build_sequences, sequences.prepare_listed), (recipes.build_tracks, tracks.prepare)],
+)
+def test_lists_must_name_every_row_once(build, prepare, kind):
+    parts = views(build)
+    ids = sorted(map(str, parts["labelled", ""].ids))
+    lists = {"train": tuple(ids[:160]), "test": tuple(ids[160:])}
+    assert prepare(Reader(parts, lists)).test.n == len(ids) - 160
+    change = {
+        "left out": {"train": lists["train"][1:]},
+        "on both sides": {"test": (*lists["test"], ids[0])},
+        "in a third split": {"train": lists["train"][1:], "dev": (ids[0],)},
+    }[kind]
+    with pytest.raises(CorruptDataError, match="once, in train or test"):
+        prepare(Reader(parts, {**lists, **change}))
+
+
+@pytest.mark.parametrize("splits", [("train",), ("test",), ("train", "valid")])
+def test_a_source_without_both_splits_is_refused(splits):
+    parts = {("labelled", split): labelled(["ACGT"], ["0"], split) for split in splits}
+    with pytest.raises(CorruptDataError, match="publishes the splits"):
+        sequences.prepare_published(Reader(parts))
+
+
 def test_a_region_on_both_sides_is_refused():
     parts = views(recipes.build_tracks)
     ids = parts["labelled", ""].ids

@@ -194,6 +194,11 @@ def test_tables_and_stores_of_every_layout(tmp_path):
                   str(tmp_path / "vcf.zarr")):  # fmt: skip
         found = read_variants(given)
         assert [found.name(i) for i in range(found.n)] == ["1:3:A:C", "2:5:GT:G"]
+    vcf["variant_contig"][1] = -1
+    nowhere = read_variants(tmp_path / "vcf.zarr")
+    assert nowhere.chrom == ("1", None)
+    with pytest.raises(pb.ContractError, match="no text in 1 row"):
+        get_sequences(nowhere, {"1": "GGA", "2": "CCCCG"}, 3)
     with pytest.raises(pb.UsageError, match="no column 'alt'"):
         read_variants(pd.DataFrame(COLUMNS).drop(columns="alt"))
 

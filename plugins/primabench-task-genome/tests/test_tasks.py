@@ -128,8 +128,10 @@ def test_an_embedding_is_scored_by_the_linear_probe(store):
     told = pb.EvalData({"embedding": counts}, ids=test.ids)
     noise = pb.EvalData({"embedding": np.random.default_rng(0).normal(0, 1, (test.n, 4))}, ids=test.ids)
     found = [
-        pb.evaluate(task, d, dataset=key, metrics=["linear_probe"], ci=None)["linear_probe"] for d in (told, noise)
+        pb.evaluate(task, d, dataset=key, metrics=["linear_probe", "leaked_share"], ci=None) for d in (told, noise)
     ]
+    assert [result["leaked_share"].value for result in found] == [0.0, 0.0]
+    found = [result["linear_probe"] for result in found]
     assert found[0].value > 0.8 > 0.65 > found[1].value
     assert len(found[0].per_unit) == 10
 
@@ -142,8 +144,9 @@ def test_class_scores_are_scored_as_they_are(store):
     )
     given = pb.EvalData({"probability": guess / guess.sum(1, keepdims=True)}, ids=test.ids,
                         coords={"classes": ("alpha", "beta", "none")})  # fmt: skip
-    found = pb.evaluate(task, given, dataset=key, metrics=["auroc_ovr_macro", "log_loss"], ci=None)
+    found = pb.evaluate(task, given, dataset=key, metrics=["auroc_ovr_macro", "log_loss", "leaked_share"], ci=None)
     assert found.scores["auroc_ovr_macro"] > 0.9
+    assert found.scores["leaked_share"] == 0.0
 
 
 def test_train_rows_carry_ten_folds_and_test_rows_no_answer(store):

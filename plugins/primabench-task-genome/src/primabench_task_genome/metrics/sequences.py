@@ -73,7 +73,7 @@ def leaked_share(state: Rows) -> Outcome:
     It says nothing about a prediction; it stands in the result so that nobody reads the score without it.
 
     Args:
-        state: ``label`` (n,) of the prediction, not looked at, against ``seen`` (n,).
+        state: ``label`` (n,), ``probability`` or ``embedding`` of the prediction, not looked at, against ``seen`` (n,).
 
     Returns:
         Value in [0, 1]; ``values``: rows of each kind. ``not_applicable`` if the truth does not say.

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from hashlib import sha256
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,9 +31,11 @@ def prepare_published(data: DatasetReader) -> Splits:
     """Train and test as published; a split ``dev`` (for choosing models) goes with train, named in ``part``.
 
     Raises:
-        CorruptDataError: a class of the test split does not occur in training.
+        CorruptDataError: there is no test split or nothing beside it, or a class of it does not occur in training.
     """
     published = [split for view, name, split in data.artifacts() if (view, name) == ("labelled", "data")]
+    if "test" not in published or len(published) < 2:
+        raise CorruptDataError(f"The source publishes the splits {sorted(published)}, not 'test' and others beside it.")
     parts = {split: data.artifact("labelled", split=split).load() for split in published}
     test = parts.pop("test")
     train = _joined(parts)
@@ -58,9 +61,9 @@ def prepare_listed(data: DatasetReader) -> Splits:
         CorruptDataError: the list does not fit, or a class does not occur on both sides.
     """
     labelled, censored, lists = data.artifact("labelled").load(), data.artifact("censored").load(), data.id_list()
-    if {i for ids in lists.values() for i in ids} != set(map(str, labelled.ids or ())):
-        raise CorruptDataError("The id list does not name every sequence of the dataset once.")
-    tested = np.isin(np.asarray(labelled.ids, object), list(lists.get("test", ())))
+    if set(lists) != {"train", "test"} or sorted(chain(*lists.values())) != sorted(map(str, labelled.ids or ())):
+        raise CorruptDataError("The id list does not name every sequence of the dataset once, in train or test.")
+    tested = np.isin(np.asarray(labelled.ids, object), list(lists["test"]))
     return _split_at(labelled, censored, tested)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,11 +19,13 @@ def prepare(data: DatasetReader) -> Splits:
     """Training bins with signal, test bins with their sequence alone.
 
     Raises:
-        CorruptDataError: a region lies on both sides.
+        CorruptDataError: the list does not name every bin once, or a region lies on both sides.
     """
     from primabench_core.store.prepare import Splits
 
     labelled, lists = data.artifact("labelled").load(), data.id_list()
+    if set(lists) != {"train", "test"} or sorted(chain(*lists.values())) != sorted(map(str, labelled.ids or ())):
+        raise CorruptDataError("The id list does not name every bin of the dataset once, in train or test.")
     train, test = labelled.select(lists["train"]), labelled.select(lists["test"])
     shared = set(np.asarray(train["region"]).tolist()) & set(np.asarray(test["region"]).tolist())
     if shared:

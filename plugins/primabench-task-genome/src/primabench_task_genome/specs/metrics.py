@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from primabench_metrics.specs.fields import POLICY, POSITIVE
+from primabench_metrics.specs.fields import EMBEDDING, POLICY, POSITIVE, PROBABILITY
 
 from primabench_core.spec import Interval, MetricSpec, Parameter
 from primabench_task_genome.specs.fields import (
@@ -134,7 +134,7 @@ leaked_share = MetricSpec(
     name="leaked_share",
     summary="Share of test rows that training holds too; a fact about the data beside every score.",
     compute="primabench_task_genome.metrics.sequences:leaked_share",
-    prediction=(CALLED,),
+    prediction=((CALLED, PROBABILITY, EMBEDDING),),
     truth=(CLASS, SEEN),
     direction="info",
     low=0.0,

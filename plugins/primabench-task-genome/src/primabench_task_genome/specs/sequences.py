@@ -68,10 +68,10 @@ TASK = TaskSpec(
     unit="sequence",
     description="""\
 **Input.** `sequence`, and `label` in training. **Prediction**, one of three: a `label` (the panel); `probability`
-with a column a class (`metrics=["auroc_ovr_macro", "log_loss", "expected_calibration_error"]`; of two classes also
-`auroc` and `average_precision` with `positive=`); or one `embedding` a test sequence
-(`metrics=["linear_probe"]`: `linear-probe/1`, cross-validated over the folds of the test split, equal sequences in one
-fold).
+with a column a class (`metrics=["auroc_ovr_macro", "log_loss", "expected_calibration_error", "leaked_share"]`; of two
+classes also `auroc` and `average_precision` with `positive=`); or one `embedding` a test sequence
+(`metrics=["linear_probe", "leaked_share"]`: `linear-probe/1`, cross-validated over the folds of the test split, equal
+sequences in one fold).
 
 **Folds.** Training rows carry `fold` (0 to 9, from hashes of the sequences): for ten models of nine folds each, score
 each on the test split and report mean and sample deviation (`primabench_task_genome.metrics.sequences.fold_summary`).

@@ -136,7 +136,10 @@ def _vcf_zarr(group: Any) -> dict[str, Any]:
     contigs = [str(c) for c in np.asarray(group["contig_id"][:]).tolist()]
     alleles = np.asarray(group["variant_allele"][:]).tolist()
     return {
-        "chrom": [contigs[i] for i in np.asarray(group["variant_contig"][:]).tolist()],
+        # -1 stands for no contig: such a row is refused, not read as the last one
+        "chrom": [
+            contigs[i] if 0 <= i < len(contigs) else None for i in np.asarray(group["variant_contig"][:]).tolist()
+        ],
         "pos": np.asarray(group["variant_position"][:]),
         "ref": [str(row[0]) for row in alleles],
         "alt": [[str(a) for a in row[1:] if a not in ("", ".", None)] for row in alleles],
