@@ -142,6 +142,8 @@ def _whole_or_nan(array: NDArray[Any]) -> bool:
 
 
 def _object_labels(array: NDArray[Any], field: str, ids: Sequence[str] | None, nullable: bool) -> NDArray[Any]:
+    if is_good_text(array.ravel().tolist()):
+        return array
     missing = _missing_rows(array)
     if missing and not nullable:
         raise refused(field, LABELS, "missing entries", missing, ids)
@@ -172,6 +174,19 @@ def _object_labels(array: NDArray[Any], field: str, ids: Sequence[str] | None, n
         raise refused(field, LABELS, "real numbers", remedy="cast class numbers to int")
     names = sorted({k.__name__ for k in kinds})
     raise refused(field, LABELS, f"a mixture of {' and '.join(names)}" if len(names) > 1 else f"{names[0]} objects")
+
+
+def is_good_text(entries: list[Any]) -> bool:
+    """Whether every entry is text that may be a label; few names over many rows are looked at once each.
+
+    Example:
+        >>> is_good_text(["a", "b", "a"]), is_good_text(["a", " "]), is_good_text(["a", 1])
+        (True, False, False)
+    """
+    if not set(map(type, entries)) <= {str}:
+        return False
+    distinct = list(set(entries))
+    return all(map(str.strip, distinct)) and not unencodable(distinct)
 
 
 def whole_numbers(text: NDArray[Any]) -> NDArray[np.int64] | None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from primabench_core.contract.arrays import as_labels, as_numeric
+from primabench_core.contract.arrays import as_labels, as_numeric, is_good_text
 from primabench_core.contract.checkers import Ids
 from primabench_core.contract.fields import Field
 from primabench_core.contract.plain import is_lazy, is_sparse, plain, row_names
@@ -133,8 +133,15 @@ class TextChecker:
     def __init__(self, field: Field) -> None:
         self.field = field
 
-    def fast(self, value: Any) -> None:
-        """Texts are always looked at in full."""
+    def fast(self, value: Any) -> NDArray[Any] | None:
+        """The texts of a good shard that came as objects or as a list."""
+        if type(value) is np.ndarray and value.dtype == object and value.ndim == 1 and len(value):
+            return value if is_good_text(value.tolist()) else None
+        if type(value) is list and value and is_good_text(value):
+            texts = np.empty(len(value), object)
+            texts[:] = value
+            return texts
+        return None
 
     def explain(self, value: Any, ids: Ids) -> tuple[NDArray[Any] | None, list[Violation]]:
         """(n,) object array of text, and what is wrong."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -131,7 +132,7 @@ class OpenIntake(Intake):
             return np.zeros(n, np.int64)
         texts = column.tolist()
         at, ignored = self._at, set(contract.ignored_units)
-        units = np.fromiter((at.get(text, -1) for text in texts), np.int64, len(texts))
+        units = np.array(list(map(at.get, texts, repeat(-1))), np.int64)
         strange = [i for i in np.flatnonzero(units < 0).tolist() if texts[i] not in ignored]
         if strange and contract.outside != "ignore":
             shown = list(dict.fromkeys(texts[i] for i in strange))
@@ -152,8 +153,7 @@ class OpenIntake(Intake):
         if not len(at):
             return
         given, names, whole = self._given
-        reduce = row_digests if self.request.hash_predictions else check_digests
-        stored = {name: column if name in self.kept else reduce(column) for name, column in columns.items()}
+        stored = {name: column if name in self.kept else self._digests(column) for name, column in columns.items()}
         if len(at) < len(units):
             stored = {name: take_rows(column, at) for name, column in stored.items()}
             given = given[at] if isinstance(given, np.ndarray) else [given[i] for i in at.tolist()]
@@ -165,6 +165,14 @@ class OpenIntake(Intake):
         for name, samples in self.samples.items():
             for sample in samples.values():
                 sample.add(names, units, columns[name], at)
+
+    def _digests(self, rows: Any) -> NDArray[np.uint64]:
+        """What stays of rows that are not kept, to know them again by; nothing where nobody asks."""
+        if self.request.hash_predictions:
+            return row_digests(rows)
+        if self.request.duplicates == "refuse":  # whatever a row that comes again holds
+            return np.zeros((len(rows), 0), np.uint64)
+        return check_digests(rows)
 
     # -- what was taken --------------------------------------------------------------------------------------------
 

@@ -98,8 +98,7 @@ class Truth:
             _refuse(declared, f"{self.n:,} rows", f"{len(column):,} rows")
         if isinstance(column, np.ndarray) and column.dtype.kind == "f":
             column = _owned(column)
-            absent = np.isnan(column)
-            if declared.nullable and absent.any():
+            if declared.nullable and (absent := np.isnan(column)).any():
                 self.missing[declared.name] = np.asarray(absent.reshape(self.n, -1).any(axis=1), np.bool_)
         return column
 
@@ -234,7 +233,7 @@ def _factorise(values: NDArray[Any]) -> tuple[tuple[Label, ...], NDArray[np.int6
     """The classes that occur, sorted, and the code of each row."""
     if values.dtype == object:
         at = {value: i for i, value in enumerate(sorted(set(values.tolist()), key=label_order))}
-        return tuple(at), np.fromiter((at[v] for v in values.tolist()), np.int64, len(values))
+        return tuple(at), np.array(list(map(at.__getitem__, values.tolist())), np.int64)
     if not len(values):
         return (), np.empty(0, np.int64)
     low, high = int(values.min()), int(values.max())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from functools import cached_property
+from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,15 +36,24 @@ class UnitTruth(Truth):
         column = self.columns.get(contract.unit_field)
         if isinstance(column, Labels):
             column = column.values()
-        names = [ONLY] * self.n_rows if column is None else [str(name) for name in np.asarray(column).tolist()]
+        names = [ONLY] * self.n_rows if column is None else list(map(str, np.asarray(column).tolist()))
         found = sorted(set(names) - set(contract.ignored_units))
         if not found:
             noun = contract.unit_field
             raise ContractError([Violation(noun, f"at least one {noun}", "none")], what=self._what)
         at = {name: i for i, name in enumerate(found)}
-        self.home = np.fromiter((at.get(name, IGNORED) for name in names), np.int64, len(names))
+        self.home = np.array(list(map(at.get, names, repeat(IGNORED))), np.int64)
         """(rows,) unit of each row, -1 where it is of none."""
         self.ids, self.n = found, len(found)
+        self._made: dict[tuple[str, ...], dict[Hashable, Any]] = {}
+
+    def made(self, fields: tuple[str, ...]) -> dict[Hashable, Any]:
+        """What metrics over these fields have made of the truth alone; for them to read and to add to."""
+        return self._made.setdefault(fields, {})
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What can be made again does not travel."""
+        return {**self.__dict__, "_made": {}}
 
     @cached_property
     def sha256(self) -> str:

@@ -64,13 +64,13 @@ class UnitViews(Views):
         seen = np.flatnonzero(counts)  # those of a whole prediction are all
         place = np.full(truth.n + 1, NOT_SCORED, np.int64)
         place[seen], place[-1] = np.arange(len(seen)), IGNORED  # home -1 is the last place
-        placed = intake.placed
+        placed, fields = intake.placed, tuple(f.name for f in plan.truth)
         kept = {f.name: self.prediction[f.name] for f in plan.prediction if f.name in intake.kept and placed.n_rows}
         return Units(
             n=len(seen),
             ids=[truth.ids[i] for i in seen.tolist()],
             counts=counts[seen],
-            truth={f.name: truth.columns[f.name] for f in plan.truth},
+            truth={name: truth.columns[name] for name in fields},
             home=place[truth.home],
             truth_ids=truth.row_ids,
             prediction=kept,  # type: ignore[arg-type]
@@ -78,4 +78,5 @@ class UnitViews(Views):
             coords=truth.coords,
             means=lambda name: intake.means(name)[seen],
             sample=lambda name, k, seed: intake.sample(name, k, seed, place),
+            of_truth=truth.made(fields) if len(seen) == truth.n else None,
         )

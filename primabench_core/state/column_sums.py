@@ -182,6 +182,25 @@ class ColumnSums:
             else:
                 self._limbs[place + step, columns] += part
 
+    def push_rows(self, rows: Floats, offsets: Ints, loop: Any) -> None:
+        """Add (k, w) finite numbers, each row to w columns from its offset on; offsets may repeat.
+
+        Args:
+            rows: (k, w) float64, C order.
+            offsets: (k,) first column of each row.
+            loop: The compiled loop of that name.
+        """
+        size = np.abs(rows)
+        most = float(size.max(initial=0.0))
+        if not most:
+            return
+        least = float(np.min(size, where=size > 0, initial=np.inf))
+        self._reserve(int(np.frexp(least)[1]) - 53, int(np.frexp(most)[1]) - 53 + 64)
+        self._load += len(rows)
+        if self._load > 1 << 28:
+            self._carry()
+        loop(rows.view(np.int64), offsets, self.low, self._limbs)
+
     def _reserve(self, lowest: int, highest: int) -> None:
         """Make room for numbers between 2^lowest and 2^highest, and for 2^48 of them."""
         below = max(0, -(-(self.low - lowest) // _LIMB))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from primabench_core.state.column_sums import ColumnSums
+from primabench_core.state.compiled import kernels
 from primabench_core.state.partial_sums import Ints, runs_of, sum_columns, takes_runs
 from primabench_core.state.quotients import quotients
 from primabench_core.state.torch_sums import add_grouped_tensor, is_tensor
@@ -124,6 +125,10 @@ class GroupedSums:
 
     def _push(self, part: Floats, group: Ints) -> None:
         """Add (runs, m) exact numbers, each run to its group; groups ascend."""
+        compiled = kernels()
+        if compiled is not None:
+            self.sums.push_rows(part, group * self.m, compiled.push_rows())
+            return
         turn = np.arange(len(group)) - np.searchsorted(group, group)  # which of the runs of its group a run is
         step = max(1, _PUSHED // max(1, self.m))
         columns = np.arange(self.m)

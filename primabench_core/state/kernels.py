@@ -282,3 +282,32 @@ def sum_products():
                 _split_products(x, y, rows, i, n, s, e, w, sums[0, k][s:e], sums[1, k][s:e])
 
     return run
+
+
+@cache
+def push_rows():
+    """Float64 numbers, as their bits, into 32-bit limbs: row k to columns from offsets[k] on, in units of 2^low."""
+
+    @jit(read(I8, 2), read(I8, 1), I8, I8[:, ::1])
+    def run(bits, offsets, low, limbs):
+        mask, implied = (np.int64(1) << 32) - 1, np.int64(1) << 52
+        for k in range(len(offsets)):
+            row = bits[k]
+            for j in range(len(row)):
+                exponent, units = (row[j] >> 52) & 0x7FF, row[j] & (implied - 1)
+                if exponent == 0:
+                    if units == 0:
+                        continue
+                    exponent = 1
+                else:
+                    units |= implied
+                if row[j] < 0:
+                    units = -units
+                shift = exponent - 1075 - low
+                place, shift, at = shift >> 5, shift & 31, offsets[k] + j
+                first, second = (units & mask) << shift, (units >> 32) << shift
+                limbs[place, at] += first & mask
+                limbs[place + 1, at] += (first >> 32) + (second & mask)
+                limbs[place + 2, at] += second >> 32
+
+    return run

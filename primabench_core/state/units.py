@@ -53,6 +53,8 @@ class Units:
     """In a resample: (n,) which units of the whole it holds; None in the whole."""
     whole: Units | None = None
     """In a resample: the view it was taken from."""
+    _of_truth: dict[Hashable, Any] | None = field(default=None, repr=False)
+    """What was made of this truth before; None where some of its units are missing."""
     _memo: dict[Hashable, Any] = field(factory=dict, init=False, repr=False)
 
     def means(self, name: str) -> Floats:
@@ -72,6 +74,16 @@ class Units:
         if key not in self._memo:
             self._memo[key] = build()
         return self._memo[key]  # type: ignore[no-any-return]
+
+    def of_truth(self, key: Hashable, build: Callable[[], T]) -> T:
+        """As :meth:`shared`, for what does not depend on the prediction: later evaluations of this truth find it too.
+
+        Keep it small, and let it hold no view: it lives as long as the truth.
+        """
+        memo = self._memo if self._of_truth is None or self.whole is not None else self._of_truth
+        if key not in memo:
+            memo[key] = build()
+        return memo[key]  # type: ignore[no-any-return]
 
     def unit_values(self, key: Hashable, build: Callable[[Units], Sequence[T]]) -> list[T]:
         """One value for each unit: ``build`` of all units, made once; in a resample those of the units drawn."""

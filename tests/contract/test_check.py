@@ -365,3 +365,20 @@ def test_case(case):
     message, _ = found([NEEDS[case["metric"]]], data.fields, context, ids=data.ids, coords=data.coords)
     assert bool(message) == case["expect"].get("refused", False)
     assert all(word in message for word in case["expect"].get("mentions", ()))
+
+
+@pytest.mark.parametrize("make", [list, objects, np.array], ids=["list", "objects", "array"])
+def test_texts_that_repeat_come_through_as_they_are_and_one_bad_one_is_found(make):
+    text = Field("t", "text")
+    names = ["b ", "a", "a é"] * 50
+    assert good([text], {"t": make(names)})["t"].tolist() == names
+    for bad, word in ((" ", "blank"), ("", "blank"), ("\ud800", "surrogate")):
+        spoilt = [*names, bad, *names]
+        message, _ = found([text], {"t": make(spoilt)}, ids=[f"r{i}" for i in range(301)])
+        assert "r150" in message
+        assert "1 row" in message
+        assert word in message or "UTF-8" in message
+    for bad, word in ((None, "missing"), (float("nan"), "missing"), (3, "mixture"), (b"a", "mixture")):
+        if make is not np.array:
+            message, _ = found([text], {"t": objects([*names, bad])})
+            assert word in message

@@ -199,3 +199,47 @@ def test_memory_of_sums_does_not_grow_with_rows(whole):
         held = run._intake.to_buffers()["sums"]["value"]
         sizes.append(sum(a.nbytes for a in held["arrays"].values()))
     assert max(sizes[12:]) <= 1.2 * max(sizes[:12])
+
+
+def test_what_was_made_of_a_truth_serves_later_evaluations_and_holds_no_prediction(whole):
+    import gc
+    import weakref
+
+    names, true, x, expected = whole
+    run = feed(run_of(names, true), names, x, range(N))
+    assert bits(run.compute()) == expected
+    views = [o for o in gc.get_objects() if type(o).__name__ == "Units"]
+    seen = [weakref.ref(o) for o in views]
+    made = run._truth._made
+    assert sum(map(len, made.values())) > 5
+    assert pickle.loads(pickle.dumps(run))._truth._made == {}
+    run.reset()
+    del views
+    gc.collect()
+    assert not any(ref() for ref in seen)
+    assert bits(feed(run, names, x, range(N)).compute()) == expected
+    # a part of the units neither finds nor leaves anything there
+    keys = {fields: set(memo) for fields, memo in made.items()}
+    part = run_of(names, true, MEANS[:3], partial=True)
+    part._truth = run._truth
+    some = np.flatnonzero(names != "B")
+    found = feed(part, names, x, some).compute()
+    alone = feed(run_of(names, true, MEANS[:3], partial=True), names, x, some).compute()
+    assert bits(found) == bits(alone)
+    assert {fields: set(memo) for fields, memo in made.items()} == keys
+
+
+@pytest.mark.parametrize("hashed", [True, False])
+def test_a_row_that_comes_again_is_refused_without_its_digest(whole, hashed):
+    names, true, x, expected = whole
+    runs = [run_of(names, true, duplicates="refuse", hash_predictions=hashed) for _ in range(2)]
+    for run, rows in zip(runs, (range(30), range(30, N)), strict=True):
+        feed(run, names, x, rows)
+    at = next(i for i in range(30) if names[i] != "control")
+    for again in (x[at : at + 1], x[at : at + 1] + 1):
+        with pytest.raises(ContractError, match="comes again"):
+            runs[0].update(ids=[IDS[at]], value=again, perturbation=names[at : at + 1])
+    joined = pickle.loads(pickle.dumps(runs[0])).merge(runs[1])
+    assert bits(joined.compute())[0] == expected[0]
+    with pytest.raises(ContractError, match="comes again"):
+        joined.merge(runs[1])

@@ -31,7 +31,7 @@ def way(request, monkeypatch):
     if request.param == "compiled" and compiled.kernels() is None:
         pytest.skip("numba (extra 'fast') is not installed")
     if request.param == "numpy":
-        for module in ("partial_sums", "row_errors", "check_digests"):
+        for module in ("partial_sums", "row_errors", "check_digests", "grouped_sums"):
             monkeypatch.setattr(f"primabench_core.state.{module}.kernels", lambda *_: None)
     return torch.from_numpy if request.param == "torch" else np.asarray
 

@@ -15,7 +15,7 @@ from primabench_metrics.aggregate import mean_of_units
 from primabench_core.spec import Outcome
 from primabench_core.state.units import Units
 from primabench_core.statistics import aggregate_mean
-from primabench_task_perturbation.profiles import VALUE, Floats, Profiles, profiles_of
+from primabench_task_perturbation.profiles import VALUE, Floats, Profiles, halves_of, profiles_of
 
 Unit = float | Outcome
 Score = Callable[[Floats, Profiles], Sequence[Unit]]
@@ -52,7 +52,7 @@ def over_profiles(
         return found
     values: dict[str, Any] = dict(found.values)
     if baselines == "all":
-        beside = state.shared(("beside", *key), lambda: _beside(profiles_of(state), score))
+        beside = state.of_truth(("beside", *key), lambda: _beside(profiles_of(state), halves_of(state), score))
         values |= beside
         if found.value is not None and optimum is not None:
             for name in ("no_change", "mean_of_train"):
@@ -83,7 +83,7 @@ def over_units(
     return Outcome.undefined(drawn.reason) if drawn.value is None else Outcome(drawn.value)
 
 
-def _beside(truth: Profiles, score: Score) -> dict[str, float | int | None]:
+def _beside(truth: Profiles, halves: Sequence[tuple[Floats, Floats]], score: Score) -> dict[str, float | int | None]:
     """Scores of predictions that nobody has to train."""
     found: dict[str, float | int | None] = {}
     if truth.controls is not None:
@@ -98,7 +98,6 @@ def _beside(truth: Profiles, score: Score) -> dict[str, float | int | None]:
             filled = np.where(known[:, None], truth.additive, truth.means)
             found["additive"] = mean_over_defined([v for v, k in zip(score(filled, truth), known, strict=True) if k])
             found["n_additive"] = int(known.sum())
-    halves = truth.halves()
     if halves:
         scores = [mean_over_defined(score(left, truth.of(right))) for left, right in halves]
         if all(s is not None for s in scores):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from attrs import evolve, field, frozen
+from attrs import evolve, frozen
 from numpy.typing import NDArray
 
 from primabench_core.contract.violations import Violation
@@ -63,8 +63,6 @@ class Profiles:
     """(P, m) place of each gene in the list of differential genes, 0 if it is not listed."""
     targets: NDArray[np.bool_] | None = None
     """(P, m) genes that a perturbation is aimed at."""
-    halves: Callable[[], Sequence[tuple[Floats, Floats]]] = field(default=tuple)
-    """Pairs of means of random halves of the true cells; none where a perturbation has a single row."""
 
     @property
     def control(self) -> Floats:
@@ -85,7 +83,7 @@ class Profiles:
 
 def profiles_of(state: Units) -> Profiles:
     """The true side of a view, made once for all metrics."""
-    return state.shared("profiles", lambda: _build(state))
+    return state.of_truth("profiles", lambda: _build(state))
 
 
 def _build(state: Units) -> Profiles:
@@ -127,7 +125,6 @@ def _build(state: Units) -> Profiles:
         significance=_placed(state, roles == SIGNIFICANCE, 0.0),
         rank=_placed(state, roles == RANK, 0.0),
         targets=_targets(state, roles),
-        halves=lambda: state.shared("halves", lambda: _halves(state, np.flatnonzero(mine))),
     )
 
 
@@ -187,9 +184,15 @@ def cell_keys(state: Units, rows: Ints, seed: int) -> NDArray[np.uint64]:
     return row_keys([str(i) if ids is None else ids[i] for i in rows.tolist()], seed)
 
 
-def _halves(state: Units, rows: Ints) -> list[tuple[Floats, Floats]]:
+def halves_of(state: Units) -> Sequence[tuple[Floats, Floats]]:
+    """Pairs of means of random halves of the true cells; none where a perturbation has a single row. Made once."""
+    return state.of_truth("halves", lambda: _halves(state))
+
+
+def _halves(state: Units) -> list[tuple[Floats, Floats]]:
     """Means of halves: the cells of a perturbation are dealt into eight blocks by hash, four of which make a half."""
     value: Any = state.truth[VALUE]
+    rows = np.flatnonzero((role_of(state) == CELL) & (state.home >= 0))
     counts = np.bincount(state.home[rows], minlength=state.n)
     if not len(rows) or counts.min() < 2:
         return []
