@@ -43,7 +43,8 @@ def weighted_auprc_ratio(state: Rows, drawn: Multiplicities) -> Floats | None:
     if found is None:
         return None
     density = _quotient(drawn.of_rows(np.flatnonzero(_true(state))).sum(axis=1), drawn.n)
-    return np.divide(found, density, out=np.full(len(drawn), np.nan), where=density > 0)
+    ratio: Floats = np.divide(found, density, out=np.full(len(drawn), np.nan), where=density > 0)
+    return ratio
 
 
 def early_precision_ratio(state: Rows) -> Outcome:
@@ -98,7 +99,8 @@ def weighted_early_precision_ratio(state: Rows, drawn: Multiplicities) -> Floats
     selected = reached[rows, at]
     defined = (k > 0) & (selected > 0)
     precision, density = _quotient(hits[rows, at], selected), _quotient(k, drawn.n)
-    return np.divide(precision, density, out=result, where=defined)
+    np.divide(precision, density, out=result, where=defined)
+    return result
 
 
 def mean_regulator_average_precision(state: Rows, *, min_edges: int = 10) -> Outcome:
@@ -131,7 +133,7 @@ def mean_regulator_average_precision(state: Rows, *, min_edges: int = 10) -> Out
             assert own.value is not None
             found[str(name)] = own.value
             density.append(own.values["prevalence"])
-    values = {
+    values: dict[str, float] = {
         "n_regulators": len(found),
         "n_regulators_left_out": int((np.diff(bounds, prepend=0) > 0).sum()) - len(found),
     }
@@ -152,4 +154,5 @@ def _true(state: Rows) -> NDArray[np.bool_]:
 
 
 def _quotient(above: Ints, below: Ints) -> Floats:
-    return np.divide(above, below, out=np.full(len(above), np.nan), where=below > 0)
+    found: Floats = np.divide(above, below, out=np.full(len(above), np.nan), where=below > 0)
+    return found

@@ -49,8 +49,8 @@ def draw_line() -> tuple[EvalData, EvalData]:
         tuple(f"synthetic_{i:04d}" for i in range(n)),
         {"genes": tuple(f"gene_{g:02d}" for g in range(GENES))},
     )
-    stage = np.asarray([row[1] for row in rows])
-    labelled = EvalData({"expression": expression, "stage": stage}, ids=ids, coords=coords)
+    stages = np.asarray([row[1] for row in rows])
+    labelled = EvalData({"expression": expression, "stage": stages}, ids=ids, coords=coords)
     return labelled, EvalData({"expression": expression, "stage": np.full(n, np.nan)}, ids=ids, coords=coords)
 
 
