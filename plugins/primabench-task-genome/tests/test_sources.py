@@ -92,6 +92,28 @@ def test_a_stale_index_is_made_again(tmp_path):
     assert Genome(path).lengths == {"b": 6}
 
 
+def test_forked_processes_do_not_share_their_place_in_a_file(tmp_path):
+    """Workers of a loader are forked from a process that has the genome open already."""
+    rng = np.random.default_rng(3)
+    text = "".join(rng.choice(list("ACGT"), 300_000))
+    write(tmp_path / "g.fa", f">1\n{text}\n".encode())
+    pysam.tabix_compress(str(tmp_path / "g.fa"), str(tmp_path / "g.fa.gz"))
+    genome = Genome(tmp_path / "g.fa.gz")
+    starts = rng.integers(0, 299_000, 400).tolist()
+    workers = []
+    for worker in range(4):
+        child = os.fork()
+        if not child:
+            wrong = True
+            try:
+                places = starts[worker::4] * 3
+                wrong = any(genome.text("1", start, start + 900) != text[start : start + 900] for start in places)
+            finally:
+                os._exit(int(wrong))
+        workers.append(child)
+    assert [os.waitpid(child, 0)[1] for child in workers] == [0, 0, 0, 0]
+
+
 def test_a_folder_that_cannot_be_written_to(tmp_path, monkeypatch):
     path = write(tmp_path / "g.fa", wrapped())
     pysam.tabix_compress(str(path), str(tmp_path / "g.fa.gz"))

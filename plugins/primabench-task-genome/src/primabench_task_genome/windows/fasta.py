@@ -5,6 +5,7 @@ Each source knows the length of its sequences and gives spans of them as upper-c
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -132,6 +133,7 @@ class BlockFasta:
     def __init__(self, path: Path, name: str = "") -> None:
         self.path, self.name = path, name or str(path)
         self._file: Any = None
+        self._process = 0
         handle = self._open()
         self.lengths = dict(zip(handle.references, handle.lengths, strict=True))
 
@@ -141,14 +143,14 @@ class BlockFasta:
     def _open(self) -> Any:
         import pysam
 
-        if self._file is None:
+        if self._file is None or self._process != os.getpid():  # a forked process would share the place in the file
             fai, gzi = (Path(f"{self.path}{end}") for end in (".fai", ".gzi"))
             try:
                 if not fai.exists() or not gzi.exists():
                     folder = self.path.parent if _writable(self.path.parent) else Path(tempfile.mkdtemp())
                     fai, gzi = (folder / f"{self.path.name}{end}" for end in (".fai", ".gzi"))
                     pysam.faidx(str(self.path), "--fai-idx", str(fai), "--gzi-idx", str(gzi))
-                self._file = pysam.FastaFile(str(self.path), str(fai), str(gzi))
+                self._file, self._process = pysam.FastaFile(str(self.path), str(fai), str(gzi)), os.getpid()
             except (OSError, ValueError, pysam.utils.SamtoolsError) as error:
                 raise CorruptDataError(
                     f"{self.name} cannot be read as a FASTA file compressed in blocks: {_first_line(error)}",
@@ -319,8 +321,6 @@ def _local_copy(url: str) -> str:
 
 
 def _writable(folder: Path) -> bool:
-    import os
-
     return os.access(folder, os.W_OK)
 
 
