@@ -18,6 +18,7 @@ from typing import Any
 
 import pytest
 from primabench_board.ledger import Ledger
+from primabench_board.metrics import METRICS
 from primabench_board.registry import Registry, parse_registry
 from primabench_board.result_file import parse_result
 from primabench_board.submission import Submission
@@ -94,6 +95,7 @@ def document(
             continue
         value = scores[task.id]
         one = copy.deepcopy(SCORED) | {"task": task.id, "dataset": task.dataset, "metric": task.metric}
+        one["chance"] = METRICS[task.metric].chance
         if isinstance(value, str):
             one |= NOTHING | {"status": "skipped", "reason": value, "detail": "sample s99 is missing"}
             one["hashes"] = {"embedding_sha256": None, "labels_sha256": None}

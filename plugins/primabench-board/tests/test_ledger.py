@@ -152,6 +152,11 @@ def test_other_labels_and_other_probes_are_refused(ledger, registry, make):
     pinned = attrs.evolve(registry.tasks["t1"], labels_sha256="9" * 64)
     newer = attrs.evolve(registry, tasks={**registry.tasks, "t1": pinned})
     ledger.add(changed, newer)  # the registry says which labels count
+    probe = attrs.evolve(changed.scores[0].probe, sha256="8" * 64)
+    third = attrs.evolve(changed, model=attrs.evolve(changed.model, name="Third"))
+    third = attrs.evolve(third, scores=(attrs.evolve(changed.scores[0], probe=probe), *changed.scores[1:]))
+    with pytest.raises(UsageError, match=r"t1: .* version of the probe"):
+        ledger.add(third, newer)
     with pytest.raises(UsageError, match="other labels than the registry pins"):
         ledger.add(make("Three"), newer)
     lines = {newer_name(line, ledger): line.status for line in compute(newer, ledger.entries()).tasks["t1"]}
@@ -295,7 +300,7 @@ def test_results_that_do_not_fit_are_refused_with_all_faults(ledger, registry):
     made = document(registry, "One", ALL, organisation="\u202eevil", family="x" * 200)
     made["synthetic"] = True
     made["scores"][0]["dataset"] = "d002"
-    made["scores"][1]["metric"] = "auroc"
+    made["scores"][1] |= {"metric": "auroc", "chance": 0.5}
     made["scores"][2]["probe"]["id"] = "other-probe/1"
     made["scores"][3]["task"] = "t9"
     with pytest.raises(UsageError) as caught:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -52,7 +53,7 @@ KINDS = {
     ("scores", 0, "value"): ["text", "0.8", [], {}, True],
     ("scores", 0, "flags"): ["text", 5, {}, True, None, [5]],
     ("scores", 0, "per_fold"): ["text", 5, [], None, {"0": "0.5"}],
-    ("scores", 0, "interval", "low"): ["text", [], {}, True, None],
+    ("scores", 0, "interval", "low"): ["text", [], {}, True],
     ("scores", 0, "interval", "draws"): ["text", 2000.5, True, None],
     ("scores", 0, "probe", "sha256"): [5, [], {}, True, "short"],
     ("scores", 0, "folds", "n"): ["5", 5.5, True, None],
@@ -80,6 +81,13 @@ def test_where_nothing_was_fitted_no_probe_is_named(made, registry):
         assert [r.status for r in ledger.entries()[0].rows] == ["scored"] * 4 + ["skipped"]
 
 
+def test_an_interval_may_have_no_ends(made, registry):
+    made["scores"][0]["interval"].update(low=None, high=None)
+    with Ledger(":memory:") as ledger:
+        ledger.add(parse_result(json.dumps(made)), registry)
+        assert [r.low is None for r in ledger.entries()[0].rows] == [True, False, False, False, True]
+
+
 def test_unknown_keys_are_refused(made):
     made["extra"] = 1
     made["scores"][0]["oof_predictions"] = [0.1]
@@ -99,6 +107,19 @@ def test_unknown_keys_are_refused(made):
         (lambda d: d["scores"][0].update(reason="x"), "reason"),
         (lambda d: d["scores"][0]["interval"].update(low=0.9, high=0.1), "lower end lies above"),
         (lambda d: d["scores"][0]["interval"].update(level=95), "level"),
+        (lambda d: d["scores"][0]["interval"].update(level=0.5), "level"),
+        (lambda d: d["scores"][0]["interval"].update(low=None), "one end"),
+        (lambda d: d["scores"][0].update(chance=0.9), "chance: 0.9, that of auroc is 0.5"),
+        (lambda d: d["scores"][0].update(n=-1), "count from 0"),
+        (lambda d: d["scores"][0].update(n=10**30), "count from 0"),
+        (lambda d: d["scores"][0].update(class_counts={"A": -1}), "count from 0"),
+        (lambda d: d["submission"].update(bytes=-1), "count from 0"),
+        (lambda d: d["scores"][0].update(flags=["\ud800"]), "half a character"),
+        (lambda d: d["scores"][0]["per_fold"].update({"\ud800": 0.5}), "half a character"),
+        (lambda d: d["versions"].update({"numpy": "2\0"}), "zero byte"),
+        (lambda d: d["scores"][4].update(detail="\udfff"), "half a character"),
+        (lambda d: d.update(submitted_at="2026-1-9T1:2:3Z"), "submitted_at"),
+        (lambda d: d.update(submitted_at="２０２６-11-29T19:30:00Z"), "submitted_at"),
         (lambda d: d["scores"][0].update(status="done"), "unknown 'done'"),
         (lambda d: d["scores"][0].update(metric="f1"), "unknown 'f1'"),
         (lambda d: d["scores"][0].update(n=None), "n: missing"),
@@ -142,7 +163,10 @@ def test_text_that_is_no_result(made):
     assert "stands twice" in refused('{"format": 1, "format": 2}')
     assert "no result" in refused("[]")
     assert "not JSON" in refused("[" * 100_000)
-    assert "not finite" in refused(whole.replace('"fold_mean": 0.8', '"fold_mean": 1e999', 1))
+    for key in ("fold_mean", "chance", "low", "level"):
+        assert "not finite" in refused(re.sub(rf'"{key}": [-0-9.]+', f'"{key}": 1e999', whole, count=1)), key
+    assert "not finite" in refused(whole.replace('"chosen": {"0": 0.01', '"chosen": {"0": -1e999', 1))
+    assert "not JSON" in refused(whole.replace('"n": 80', f'"n": {"9" * 5000}', 1))
 
 
 def test_reading_files(tmp_path, made):

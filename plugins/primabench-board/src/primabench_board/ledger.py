@@ -194,10 +194,9 @@ def _claim(connection: Connection, name: ModelName, owner: str, moment: str) -> 
 def _check_same_truth(connection: Connection, submission: Submission, registry: Registry) -> None:
     """Scores of a task on other labels or by another probe cannot be compared, so they are not taken."""
     scored = [score for score in submission.scores if score.status == "scored"]
-    wanted = [s.task for s in scored if not registry.tasks[s.task].labels_sha256]
     query = (
         select(scores.c.task_id, scores.c.labels_sha256, scores.c.probe_sha256, func.min(scores.c.submission_id))
-        .where(scores.c.status == "scored", scores.c.task_id.in_(wanted))
+        .where(scores.c.status == "scored", scores.c.task_id.in_([score.task for score in scored]))
         .group_by(scores.c.task_id, scores.c.labels_sha256, scores.c.probe_sha256)
     )
     before: dict[str, list[tuple[str, str]]] = {}
@@ -205,7 +204,8 @@ def _check_same_truth(connection: Connection, submission: Submission, registry: 
         before.setdefault(task, []).append((labels, probe))
     faults = []
     for score in scored:
-        known = before.get(score.task)
+        pinned = registry.tasks[score.task].labels_sha256  # results on other labels do not count, whatever their probe
+        known = [pair for pair in before.get(score.task, []) if pinned in ("", pair[0])]
         if known and (score.hashes.labels_sha256, score.probe.sha256) not in known:
             what = "labels" if score.hashes.labels_sha256 not in [k[0] for k in known] else "probe"
             faults.append(f"{score.task}: it was scored with another version of the {what} than the results before it")

@@ -27,6 +27,10 @@ FORMAT = "primabench-patient-scores"
 SCHEMA_VERSION = 1
 LARGEST = 64_000_000
 """Most bytes of a result file."""
+MOST = 2**53 - 1
+"""Largest count: JSON of other programs holds no larger whole number."""
+LEVEL = 0.95
+"""Level of every interval: boards draw them side by side."""
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _STATUSES = ("scored", "skipped", "failed")
@@ -119,7 +123,7 @@ def _parsed(text: str, source: str) -> Any:
 
     try:
         return json.loads(text, object_pairs_hook=pairs, parse_constant=constant)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # no JSON, or a number of thousands of digits
         raise ResultError(f"{source} is not JSON, or it is cut off: {error}.") from error
 
 
@@ -133,7 +137,7 @@ def _converter() -> Converter:
     def exact(kind: type, *others: type) -> None:
         def hook(value: Any, _: Any) -> Any:
             if type(value) is kind or type(value) in others:
-                return kind(value)
+                return _sound(kind(value))
             raise TypeError(f"expected {kind.__name__}, found {type(value).__name__}")
 
         made.register_structure_hook(kind, hook)
@@ -153,6 +157,17 @@ def _converter() -> Converter:
 
     made.register_structure_hook_func(is_listed, listed)
     return made
+
+
+def _sound(value: Any) -> Any:
+    """The value, unless no ledger can hold it: a number that is none, a count below zero, half a character."""
+    if isinstance(value, float) and not isfinite(value):
+        raise ValueError("expected a number, found one that is not finite")
+    if isinstance(value, int) and not isinstance(value, bool) and not 0 <= value <= MOST:
+        raise ValueError(f"expected a count from 0 to {MOST}")
+    if isinstance(value, str) and any(c == "\0" or "\ud800" <= c <= "\udfff" for c in value):
+        raise ValueError("expected text, found a zero byte or half a character in it")
+    return value
 
 
 def _messages(error: Exception) -> list[str]:
@@ -242,18 +257,18 @@ def _range_faults(score: TaskScore) -> list[str]:
     ends = score.interval
     if ends is not None:
         numbers |= {"interval.low": ends.low, "interval.high": ends.high}
-        if ends.low > ends.high:
+        if (ends.low is None) != (ends.high is None):
+            faults.append("interval: it has one end")
+        elif ends.low is not None and ends.high is not None and ends.low > ends.high:
             faults.append("interval: the lower end lies above the upper")
-        if not 0 < ends.level < 1:
-            faults.append(f"interval.level: expected a share between 0 and 1, found {ends.level}")
+        if ends.level != LEVEL:
+            faults.append(f"interval.level: expected {LEVEL}, found {ends.level}")
         if score.status != "scored":
             faults.append(f"interval: given beside the status {score.status}")
     metric = METRICS.get(score.metric)
+    if metric and score.chance != metric.chance:
+        faults.append(f"chance: {score.chance}, that of {metric.name} is {metric.chance}")
     for key, number in numbers.items():
-        if number is None:
-            continue
-        if not isfinite(number):
-            faults.append(f"{key}: not finite")
-        elif metric and not metric.low - 1e-9 <= number <= metric.high + 1e-9:
+        if number is not None and metric and not metric.low - 1e-9 <= number <= metric.high + 1e-9:
             faults.append(f"{key}: {number} lies outside {metric.low} to {metric.high} of {metric.name}")
     return faults

@@ -41,10 +41,10 @@ class SubmittedFile:
 
 @frozen(kw_only=True)
 class Interval:
-    """A percentile bootstrap interval over independent units."""
+    """A percentile bootstrap interval over independent units; no ends where too few draws had a score."""
 
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     level: float
     method: str
     draws: int
@@ -180,9 +180,10 @@ class LedgerEntry:
 
 
 def is_utc(text: str) -> bool:
-    """Whether a text is a moment in UTC such as ``2026-11-29T19:30:00Z``."""
+    """Whether a text is a moment in UTC exactly like ``2026-11-29T19:30:00Z``: moments are compared as texts."""
+    form = "%Y-%m-%dT%H:%M:%SZ"
     try:
-        datetime.datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ")
+        found = datetime.datetime.strptime(text, form)
     except ValueError:
         return False
-    return True
+    return f"{found.isoformat()}Z" == text
