@@ -8,7 +8,7 @@ from attrs import evolve
 from metric_views import outcome, reason, rows, value
 from primabench_metrics import linear_probe as lp
 from primabench_metrics import penalties
-from primabench_metrics.basis import Basis
+from primabench_metrics.basis import Basis, standardise
 from primabench_metrics.knn_probe import knn_probe, nearest
 from primabench_metrics.logistic import logistic_path
 from primabench_metrics.ridge import LeaveOneOut, ridge_path
@@ -274,3 +274,15 @@ class TestKnnProbe:
         fold = dealt(y, 3)
         monkeypatch.setattr("primabench_metrics.penalties.area", lambda counts: None)
         assert reason(lp.linear_probe(rows({"embedding": x}, {"label": y, "fold": fold}))) == "too_few_items"
+
+
+@pytest.mark.parametrize("power", [1020, 600, -600, -1000])
+def test_columns_of_any_size_are_standardised(power):
+    points = np.random.default_rng(4).uniform(-1, 1, (12, 3))
+    plain, far = standardise(points), standardise(np.ldexp(points, power))
+    # below the normal numbers bits are lost, above none
+    np.testing.assert_allclose(far.apply(np.ldexp(points, power)), plain.apply(points), rtol=1e-9, atol=1e-9)
+    mixed = np.column_stack([np.ldexp(points[:, 0], power), points[:, 1], np.full(12, 2.0**power)])
+    found = standardise(mixed).apply(mixed)
+    np.testing.assert_allclose(found[:, :2], plain.apply(points)[:, :2], rtol=1e-9, atol=1e-9)
+    assert not found[:, 2].any()

@@ -7,6 +7,8 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+FAR = 400
+"""Powers of two beyond which a column is shifted: squares and sums of others are exact enough as they are."""
 
 
 @frozen(eq=False)
@@ -18,9 +20,13 @@ class Standard:
     """Standard deviations (ddof 0); 1 where a column does not vary."""
     varies: NDArray[np.bool_]
     """Whether each column varies beyond rounding; others are 0 in fitted and other rows alike."""
+    shift: NDArray[np.int32] | None = None
+    """Powers of two that columns are divided by before; None where no column needs it."""
 
     def apply(self, points: Floats) -> Floats:
         """(m, width) standardised rows."""
+        if self.shift is not None:
+            points = np.ldexp(points, -self.shift)
         result: Floats = (points - self.mean) / self.scale
         if not self.varies.all():
             result[:, ~self.varies] = 0.0
@@ -28,17 +34,23 @@ class Standard:
 
 
 def standardise(points: Floats) -> Standard:
-    """Mean and standard deviation of columns.
+    """Mean and standard deviation of columns; numbers whose squares leave the range of float64 are brought into it.
 
     Args:
-        points: (n, width) float64.
+        points: (n, width) float64, finite.
     """
+    size = np.abs(points).max(axis=0, initial=0.0)
+    powers = np.frexp(size)[1]
+    far = (np.abs(powers) > FAR) & (size > 0)
+    shift = np.where(far, powers, 0).astype(np.int32) if far.any() else None
+    if shift is not None:
+        points, size = np.ldexp(points, -shift), np.ldexp(size, -shift)
     mean = points.mean(axis=0)
     centred = points - mean
     mean = mean + centred.mean(axis=0)  # a second pass takes out what a large offset left
     deviation = np.sqrt(np.square(points - mean).mean(axis=0))
-    varies = deviation > 1e-12 * np.abs(points).max(axis=0, initial=0.0)
-    return Standard(mean, np.where(varies, deviation, 1.0), varies)
+    varies = deviation > 1e-12 * size
+    return Standard(mean, np.where(varies, deviation, 1.0), varies, shift)
 
 
 @frozen(eq=False)

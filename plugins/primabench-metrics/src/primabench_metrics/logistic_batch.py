@@ -92,7 +92,8 @@ class _Problems:
             scale = standardise(rows[part])
             weight.append(mask)
             shift.append(scale.mean)
-            inverse.append(np.where(scale.varies, 1.0 / scale.scale, 0.0))
+            varies = scale.varies if scale.shift is None else scale.varies & (scale.shift == 0)  # beside the whole: 0
+            inverse.append(np.where(varies, 1.0 / scale.scale, 0.0))
             penalty += [1.0 / (c * len(part)) for c in strengths]
         directions, spread = _leading(rows)
         rest = max(0.0, float(np.square(rows).sum()) / n - float(spread.sum())) / max(1, width - len(spread))
