@@ -22,6 +22,7 @@ KINDS = {
     "primabench.benchmarks": BenchmarkSpec,
 }
 POINTS = [p for p in distribution("primabench-task-singlecell").entry_points if p.group in KINDS]
+EXTRAS = {"harmonypy", "scanorama"}
 DENIED = ("numpy", "torch", "xarray", "zarr", "pandas", "sklearn", "scanpy", "anndata", "scipy")
 
 
@@ -53,6 +54,8 @@ def test_references_resolve(point: EntryPoint) -> None:
     for attribute in ("prepare", "build", "predict"):
         reference = getattr(spec, attribute, "")
         if reference:
+            for extra in EXTRAS & set(getattr(spec, "requires", ())):
+                pytest.importorskip(extra, reason=f"{extra} is an extra")
             module, _, function = reference.partition(":")
             assert callable(getattr(import_module(module), function))
 

@@ -162,13 +162,13 @@ HARMONY = BaselineSpec(
     name="harmony",
     task=NAME,
     summary="Harmony on fifty principal components; needs the extra harmony.",
-    predict=f"{_BASELINES}:harmony",
-    requires=("harmonypy", "scikit-learn"),
+    predict=f"{_BASELINES}_harmony:harmony",
+    requires=("harmonypy", "pandas"),
 )
 SCANORAMA = BaselineSpec(
     name="scanorama",
     task=NAME,
     summary="Scanorama over batches in the order of their names; needs the extra scanorama.",
-    predict=f"{_BASELINES}:scanorama",
+    predict=f"{_BASELINES}_scanorama:scanorama",
     requires=("scanorama",),
 )
