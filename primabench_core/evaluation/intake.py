@@ -51,6 +51,9 @@ class Intake:
         truth: What it is asked about.
     """
 
+    may_wait = True
+    """Whether batches of tensors may wait on their device."""
+
     def __init__(self, request: Request, truth: Truth) -> None:
         self.request, self.truth = request, truth
         self._placed = PlacedRows(
@@ -221,7 +224,7 @@ class Intake:
                     self._settle(frozenset(fields), self._without_ids(ids, positions, fields))
             device = self.request.device
             there = device is not None or any(map(is_elsewhere, fields.values()))
-            if there and device != "cpu" and queue(self, ids, positions, fields, coords):
+            if there and device != "cpu" and self.may_wait and queue(self, ids, positions, fields, coords):
                 return
             where, columns, outside = self._read(ids, positions, fields, coords)
             self._put(where, columns)

@@ -44,6 +44,7 @@ class OpenIntake(Intake):
     """
 
     placed: OpenRows  # type: ignore[assignment]
+    may_wait = False  # rows are told by their ids, which the host reads
 
     def __init__(self, request: Request, truth: Truth) -> None:
         super().__init__(request, truth)

@@ -186,8 +186,7 @@ class OpenRows:
             names = list(self._rows)
             key = (lambda i: int(names[i])) if self._numbered else names.__getitem__
             by_name = np.array(sorted(range(len(names)), key=key), np.int64)
-            units = np.concatenate([*self._units, np.zeros(0, np.int64)])
-            self._order = by_name[np.argsort(units[by_name], kind="stable")]
+            self._order = by_name[np.argsort(self._arrived_units()[by_name], kind="stable")]
         return self._order
 
     @property
@@ -199,12 +198,12 @@ class OpenRows:
     @property
     def units(self) -> Ints:
         """(rows,) position of each row's unit, ascending."""
-        return np.concatenate([*self._units, np.zeros(0, np.int64)])[self.order]
+        return self._arrived_units()[self.order]
 
     @property
     def n_seen(self) -> int:
         """Units with at least one row."""
-        return len(np.unique(self.units))
+        return len(self.seen_positions())
 
     @property
     def coverage(self) -> float:
@@ -213,11 +212,11 @@ class OpenRows:
 
     def seen_positions(self) -> Ints:
         """Units with a row, ascending."""
-        return np.unique(self.units)
+        return np.unique(self._arrived_units())
 
     def missing_positions(self, limit: int | None = None) -> Ints:
         """Units without a row, ascending, at most ``limit`` of them."""
-        return np.setdiff1d(np.arange(self.n), self.units)[:limit]
+        return np.setdiff1d(np.arange(self.n), self.seen_positions())[:limit]
 
     def column(self, name: str) -> Values:
         """One field in canonical order: int64 codes, float32/float64 reals, text, or Ragged."""
@@ -242,7 +241,10 @@ class OpenRows:
     @property
     def arrived(self) -> tuple[list[str], Ints]:
         """Ids and units of the rows in the order in which they came."""
-        return list(self._rows), np.concatenate([*self._units, np.zeros(0, np.int64)])
+        return list(self._rows), self._arrived_units()
+
+    def _arrived_units(self) -> Ints:
+        return np.concatenate([*self._units, np.zeros(0, np.int64)])
 
     @property
     def is_numbered(self) -> bool:

@@ -273,6 +273,34 @@ def test_controls_of_their_own_context():
     assert found.per_unit["q"] == pytest.approx(stats.pearsonr([2, -1, -1.5], [1, -1, -1])[0])
 
 
+def test_a_perturbation_in_two_contexts_is_refused_whatever_the_order_of_rows():
+    rng = np.random.default_rng(0)
+    names, contexts = ["control"] * 2 + ["p", "p", "q"], ["T", "B", "T", "B", "B"]
+    value = rng.normal(size=(5, 4))
+    for order in ([0, 1, 2, 3, 4], [0, 1, 3, 2, 4]):
+        truth = {
+            "value": value[order],
+            "perturbation": [names[i] for i in order],
+            "context": [contexts[i] for i in order],
+        }
+        with pytest.raises(pb.ContractError, match="context") as error:
+            pb.score("pearson_delta", {"value": value[2:], "perturbation": names[2:]}, truth)
+        assert error.value.violations[0].ids == ("p",)
+
+
+@pytest.mark.filterwarnings("ignore:overflow:RuntimeWarning")
+@pytest.mark.parametrize("m", [4, 40])
+def test_what_float64_cannot_hold_is_undefined_and_leaves_other_metrics_alone(m):
+    truth = {"value": np.full((2, m), -1e200), "perturbation": ["a", "b"]}
+    given = {"value": np.array([[1e200] * m, [-1e200] * m]), "perturbation": ["a", "b"]}
+    run = pb.stream(["mse_pseudobulk", "mae_pseudobulk"], truth)
+    run.update(**given)
+    result = run.compute()
+    assert result["mse_pseudobulk"].value is None
+    assert result["mse_pseudobulk"].per_unit == {"a": None, "b": 0.0}
+    assert result["mae_pseudobulk"].value == pytest.approx(1e200)
+
+
 def test_energy_mmd_and_wasserstein_against_scipy():
     rng = np.random.default_rng(2)
     x, y = rng.normal(size=(17, 90)), rng.normal(0.2, 1, (17, 90))  # more columns than direct distances take

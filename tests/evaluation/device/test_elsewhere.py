@@ -397,3 +397,13 @@ def test_what_a_tensor_says_of_itself_is_checked_at_once(gpu):
 def test_no_such_device(device):
     with pytest.raises(UsageError, match="device"):
         Evaluation(metrics=["accuracy"], truth={"label": [0, 1]}, device=device)
+
+
+def test_many_rows_of_one_unit_come_to_the_host(gpu):
+    pytest.importorskip("primabench_task_perturbation", reason="metrics over units are those of that plugin")
+    x, y = wide()
+    expected = score("l2_pseudobulk", {"value": x}, {"value": y}).value
+    for how in ({}, {"positions": np.arange(len(x))}, {"ids": [f"c{i}" for i in range(len(x))]}):
+        run = Evaluation(metrics=["l2_pseudobulk"], truth={"value": y})
+        run.update(value=gpu.put(x), **how)
+        assert run.compute().scores == {"l2_pseudobulk": expected}

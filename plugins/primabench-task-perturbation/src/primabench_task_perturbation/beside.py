@@ -5,6 +5,7 @@ A single-cell benchmark without them misleads (Ahlmann-Eltze et al. 2025, doi:10
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -62,6 +63,13 @@ def over_profiles(
     return _with(found, values, flags)
 
 
+def _within_range(value: Unit) -> Unit:
+    """The value, or why float64 cannot hold it: values of expression are far below, and wrong units are not."""
+    if isinstance(value, Outcome) or math.isfinite(value):
+        return value
+    return Outcome.undefined("numerical_failure", "the value exceeds the largest float64")
+
+
 def _with(found: Outcome, values: Mapping[str, Any], flags: Sequence[str]) -> Outcome:
     return evolve(found, values=values, flags=tuple(dict.fromkeys((*found.flags, *flags))))
 
@@ -72,7 +80,7 @@ def over_units(
     """Unweighted mean over perturbations of values that are made once."""
     if not state.n:
         return Outcome.undefined("too_few_items", "there are no perturbations")
-    values = state.unit_values(key, build)
+    values = state.unit_values(key, lambda s: [_within_range(value) for value in build(s)])
     if state.whole is None:
         return mean_of_units(dict(zip(state.ids, values, strict=True)), policy, n=state.n)
     numbers = [v.value if isinstance(v, Outcome) else v for v in values]
@@ -107,6 +115,6 @@ def _beside(truth: Profiles, halves: Sequence[tuple[Floats, Floats]], score: Sco
 
 def mean_over_defined(values: Sequence[Unit]) -> float | None:
     """Mean of the values that exist, None without any."""
-    numbers = [v.value if isinstance(v, Outcome) else v for v in values]
+    numbers = [v.value if isinstance(v, Outcome) else v for v in map(_within_range, values)]
     found = aggregate_mean(value=numbers, policy="defined_only")
     return found.value

@@ -109,6 +109,13 @@ def _build(state: Units) -> Profiles:
     unit_context = np.zeros(state.n, np.int64)
     rows = np.flatnonzero(mine)
     unit_context[state.home[rows]] = context[rows]
+    split = np.unique(state.home[rows][unit_context[state.home[rows]] != context[rows]])
+    if len(split):
+        names = tuple(state.ids[p] for p in split[:5].tolist())
+        remedy = "name a perturbation after its context too, such as 'B cell:stimulated'"
+        raise ContractError(
+            [Violation("context", "one for each perturbation", "several", names, len(split), remedy)], what="The truth"
+        )
     if have_control and (sums.counts[state.n : -1][unit_context] == 0).any():
         raise ContractError([Violation("context", "a control in the context of each perturbation", "none")])
     genes = state.coords.get("genes", ())
