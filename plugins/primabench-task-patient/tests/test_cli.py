@@ -83,6 +83,10 @@ def test_score_writes_what_the_library_gives(made, tmp_path, capsys):
         (["score", "{file}", "--truth", "{truth}", "--model", "x", "--submitted-at", "noon"], "no time"),
         (["validate", "{file}", "--inputs", "absent"], "cannot be read"),
         (["compare", "{file}", "--truth", "{truth}"], "at least two"),
+        (["score", "{file}", "--truth", "{truth}", "--model", "m", "--out", "absent/r.json"], "cannot be written"),
+        (["score", "{file}", "--truth", "{truth}", "--model", "m", "--out", "{truth}"], "cannot be written"),
+        (["score", "{file}", "--truth", "{truth}", "--model", "m\udcff"], "not UTF-8"),
+        (["quickstart", "{file}"], "cannot be written"),
     ],
 )
 def test_what_cannot_be_done_is_said_without_a_traceback(made, capsys, arguments, named):

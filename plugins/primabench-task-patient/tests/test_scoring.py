@@ -140,18 +140,19 @@ class TestScoring:
         assert scores["t_severity"]["status"] in ("scored", "skipped")  # intercepts of the folds differ: no constant
         assert scores["t_severity"]["fold_mean"] is None
 
-    def test_a_fault_in_one_task_fails_that_task_alone(self, pca, truth, monkeypatch):
+    @pytest.mark.parametrize("kind", [ValueError, IndexError, MemoryError])
+    def test_a_fault_in_one_task_fails_that_task_alone(self, pca, truth, monkeypatch, kind):
         whole = run_patient_probe
 
         def fragile(state, **options):
             if options["task"] == "t_severity":
-                raise ValueError("label of d002_s001 is 3")
+                raise kind("label of d002_s001 is 3")
             return whole(state, **options)
 
         monkeypatch.setattr(rf, "run_patient_probe", fragile)
         document = score_submission(pca, truth, model="x", draws=0)
         assert document["counts"] == {"scored": 2, "skipped": 0, "failed": 1}
-        assert by_task(document)["t_severity"]["detail"] == "scoring raised ValueError"
+        assert by_task(document)["t_severity"]["detail"] == f"scoring raised {kind.__name__}"
 
     def test_too_few_of_a_class_skip_the_task(self, truth):
         task = truth.tasks["t_response"]

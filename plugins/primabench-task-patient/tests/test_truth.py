@@ -11,6 +11,8 @@ import pytest
 import yaml
 from primabench_task_patient.scoring import RegistryError, read_inputs, read_registry, read_truth
 from primabench_task_patient.scoring.registry import registry_of
+from primabench_task_patient.scoring.truth import task_truth
+from primabench_task_patient.submitting import open_inputs
 
 GOOD: dict[str, Any] = {
     "datasets": [{"id": "d001", "modality": "bulk-rna"}],
@@ -185,3 +187,47 @@ def test_ids_of_samples_that_begin_with_a_byte_order_mark_or_are_no_text(folder,
     (inputs / "datasets.yaml").write_bytes(b"\xff")
     with pytest.raises(RegistryError, match="no YAML"):
         read_inputs(inputs)
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("- {id: 0010}\n", "an id is text"),
+        ("- {id: ../truth}\n", "an id is text"),
+        ("- {id: d001}\n- {id: d001}\n", "twice"),
+    ],
+)
+def test_lists_of_inputs_that_are_not_sound(tmp_path, text, named):
+    (tmp_path / "datasets.yaml").write_text(text)
+    with pytest.raises(RegistryError, match=named):
+        read_inputs(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b",g1,g2\ns1,1\n", b",g1\ns1,x\n", b",g1,g2\ns1,1\ns2,1,2\n", b"\xff\xfe", b",g1\n\n"]
+)
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz"])
+def test_tables_of_counts_that_are_none(tmp_path, content, suffix):
+    (tmp_path / "datasets.yaml").write_text(f"- {{id: d001, path: a{suffix}}}\n")
+    (tmp_path / f"a{suffix}").write_bytes(content)
+    with pytest.raises(RegistryError):
+        list(open_inputs(tmp_path))
+
+
+def test_a_key_that_stands_twice_and_a_word_for_true(folder, tmp_path):
+    text = (folder / "truth" / "tasks.yaml").read_text()
+    for more, named in (("synthetic: false\n", "stands twice"), ("", "true or false")):
+        changed = text.replace("synthetic: true", "synthetic: 'false'") if not more else text + more
+        (tmp_path / "tasks.yaml").write_text(changed)
+        with pytest.raises(RegistryError, match=named):
+            read_registry(tmp_path)
+
+
+@pytest.mark.parametrize("size", [1e101, 1e200, 1e-101, 1e-300])
+def test_values_whose_squares_are_no_numbers(size):
+    task = registry_of({**GOOD, "tasks": [{**GOOD["tasks"][0], "metric": "pearson"}]}).tasks["t1"]
+    table = {"sample_id": list("abcd"), "value": [str(size * i) for i in (0.0, 1.0, 2.0, 3.0)], "fold": list("0101")}
+    with pytest.raises(RegistryError, match="another unit"):
+        task_truth(task, table, b"0" * 16)
+    table["value"] = [str(size * 0.0 + i) for i in (0.0, 1.0, 2.0, 3.0)]
+    assert task_truth(task, table, b"0" * 16).samples == tuple("abcd")

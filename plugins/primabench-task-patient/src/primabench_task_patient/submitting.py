@@ -158,7 +158,9 @@ def _read(name: str, path: Path) -> Cohort:
     with open_table(path) as lines:
         genes = tuple(next(lines)[1:])
         rows = [line for line in lines if line]
-    counts = np.asarray([[float(cell) for cell in line[1:]] for line in rows], np.float64)
+        counts = np.asarray([[float(cell) for cell in line[1:]] for line in rows], np.float64)
+        if counts.shape != (len(rows), len(genes)):
+            raise RegistryError(f"{path} has {counts.shape} counts for {len(genes)} genes of {len(rows)} samples")
     return Cohort(name, tuple(line[0] for line in rows), genes, counts)
 
 

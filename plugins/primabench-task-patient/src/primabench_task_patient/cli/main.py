@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from primabench_core import UsageError
+from primabench_core import PrimaBenchError, StoreError, UsageError
 from primabench_task_patient.scoring import Truth, compare, read_inputs, read_registry, read_truth, score_submission
 from primabench_task_patient.scoring.compare import Difference
 from primabench_task_patient.scoring.result_file import to_json
@@ -122,7 +122,10 @@ def _score(options: argparse.Namespace) -> int:
         submitted_at=_time(options.submitted_at),
     )
     out: Path = options.out or options.file.with_name(options.file.name + ".scores.json")
-    out.write_text(to_json(document), encoding="utf-8")
+    try:
+        out.write_text(to_json(document), encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"{out} cannot be written: {error.strerror}", remedy="--out FILE") from None
     if options.json:
         sys.stdout.write(to_json(document))
     else:
@@ -185,11 +188,20 @@ def _plain(d: Difference) -> dict[str, Any]:
 def _quickstart(options: argparse.Namespace) -> int:
     from primabench_task_patient.quickstart import run
 
-    for document in run(options.folder):
+    for document in _made(run, options.folder):
         _write(f"\n{document['model']['name']}{' (baseline)' if document['model']['is_baseline'] else ''}")
         _print_scores(document)
     _write(f"\nfiles: {options.folder}; put your model into the function embed of quickstart.py")
     return OK
+
+
+def _made(run: Any, folder: Path) -> Iterator[dict[str, Any]]:
+    try:
+        yield from run(folder)
+    except PrimaBenchError:
+        raise
+    except OSError as error:
+        raise StoreError(f"{error.filename or folder} cannot be written: {error.strerror}") from None
 
 
 def _number(value: float | None) -> str:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import csv
 import gzip
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TextIO
 
-from primabench_core import MissingPluginError
-from primabench_task_patient.scoring.registry import RegistryError
+from primabench_core import MissingPluginError, PrimaBenchError
+from primabench_task_patient.scoring.registry import RegistryError, is_plain
+from primabench_task_patient.submission.faults import some
 
 FILE, SAMPLES = "datasets.yaml", "samples.txt"
 
@@ -46,7 +48,7 @@ def list_inputs(folder: Path) -> list[Mapping[str, Any]]:
     Raises:
         RegistryError: it is absent or of another form.
     """
-    import yaml
+    import yaml  # type: ignore[import-untyped]
 
     try:
         found = yaml.safe_load((folder / FILE).read_text(encoding="utf-8"))
@@ -57,6 +59,12 @@ def list_inputs(folder: Path) -> list[Mapping[str, Any]]:
     entries = found.get("datasets") if isinstance(found, dict) else found
     if not isinstance(entries, list) or not all(isinstance(e, dict) and {"id", "dataset_id"} & set(e) for e in entries):
         raise RegistryError(f"{folder / FILE} is no list of data sets with an id each")
+    names = [entry.get("id", entry.get("dataset_id")) for entry in entries]
+    odd = [name for name in names if not isinstance(name, str) or not is_plain(name)]
+    if odd:  # YAML reads 001 as a number, and an id names a folder
+        raise RegistryError(f"{folder / FILE}: an id is text of letters, digits, '_', '-' and '.', got {some(odd)}")
+    if len(set(names)) < len(names):
+        raise RegistryError(f"{folder / FILE} lists a data set twice")
     return entries
 
 
@@ -106,13 +114,22 @@ def _samples_of(path: Path) -> tuple[str, ...]:
 
 @contextmanager
 def open_table(path: Path) -> Iterator[Iterator[list[str]]]:
-    """Lines of a .csv or .tsv, also .gz, as lists of cells."""
+    """Lines of a .csv or .tsv, also .gz, as lists of cells.
+
+    Raises:
+        RegistryError: what is read of them, or made of them inside the block, is no table.
+    """
     with ExitStack() as stack:
         if path.suffix == ".gz":
             file: TextIO = stack.enter_context(gzip.open(path, "rt", encoding="utf-8", newline=""))
         else:
             file = stack.enter_context(path.open(encoding="utf-8", newline=""))
-        yield csv.reader(file, delimiter="\t" if path.name.removesuffix(".gz").endswith(".tsv") else ",")
+        try:
+            yield csv.reader(file, delimiter="\t" if path.name.removesuffix(".gz").endswith(".tsv") else ",")
+        except (ValueError, EOFError, OSError, StopIteration, csv.Error, zlib.error) as error:
+            if isinstance(error, PrimaBenchError):
+                raise
+            raise RegistryError(f"{path} is no table of samples and genes: {error or 'it is empty'}") from None
 
 
 def _distinct(names: tuple[str, ...], path: Path) -> tuple[str, ...]:

@@ -72,12 +72,29 @@ def read_registry(path: str | Path) -> Registry:
     path = Path(path)
     path = path / FILE if path.is_dir() else path
     try:
-        found = yaml.safe_load(path.read_text(encoding="utf-8"))
+        found = yaml.load(path.read_text(encoding="utf-8-sig"), Loader=_loader())
     except OSError as error:
         raise RegistryError(f"{path} cannot be read: {error.strerror}", remedy=f"name the folder of {FILE}") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise RegistryError(f"{path} is no YAML: {error}") from None
     return registry_of(found, str(path))
+
+
+def _loader() -> Any:
+    """YAML as it is safe, with no key twice: plain YAML would keep the last and say nothing."""
+    import yaml
+
+    class Loader(yaml.SafeLoader):  # type: ignore[misc]
+        def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
+            keys = [key.value for key, _ in node.value]
+            twice = sorted({str(key) for key in keys if keys.count(key) > 1})
+            if twice:
+                problem = f"the key {some(twice)} stands twice"
+                raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+            made: dict[Any, Any] = super().construct_mapping(node, deep)
+            return made
+
+    return Loader
 
 
 def registry_of(found: Any, path: str = FILE) -> Registry:
@@ -89,6 +106,9 @@ def registry_of(found: Any, path: str = FILE) -> Registry:
     """
     if not isinstance(found, dict):
         raise RegistryError(f"{path}: expected a mapping with the lists 'datasets' and 'tasks'")
+    synthetic = found.get("synthetic", False)
+    if not isinstance(synthetic, bool):
+        raise RegistryError(f"{path}: synthetic is true or false, got {synthetic!r}")
     datasets = _by_id(found.get("datasets"), "datasets", path, needed=("modality",))
     entries = _by_id(found.get("tasks"), "tasks", path, needed=("dataset", "category", "area", "metric"))
     tasks = {name: _task(entry, path) for name, entry in entries.items()}
@@ -102,7 +122,7 @@ def registry_of(found: Any, path: str = FILE) -> Registry:
     text = json.dumps(found, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
     return Registry(
         name=str(found.get("name", "")),
-        synthetic=bool(found.get("synthetic", False)),
+        synthetic=synthetic,
         datasets=datasets,
         tasks=tasks,
         sha256=hashlib.sha256(text.encode()).hexdigest(),
@@ -114,7 +134,7 @@ def _by_id(entries: Any, what: str, path: str, *, needed: tuple[str, ...]) -> di
         raise RegistryError(f"{path}: {what!r} must be a list with at least one entry")
     found: dict[str, dict[str, Any]] = {}
     for entry in entries:
-        if not isinstance(entry, dict) or not isinstance(entry.get("id"), str) or not _is_plain(entry["id"]):
+        if not isinstance(entry, dict) or not isinstance(entry.get("id"), str) or not is_plain(entry["id"]):
             raise RegistryError(f"{path}: every entry of {what!r} needs an 'id' of letters, digits, '_', '-' and '.'")
         absent = [name for name in needed if not isinstance(entry.get(name), str) or not entry[name].strip()]
         if absent:
@@ -125,7 +145,7 @@ def _by_id(entries: Any, what: str, path: str, *, needed: tuple[str, ...]) -> di
     return dict(sorted(found.items()))
 
 
-def _is_plain(name: str) -> bool:
+def is_plain(name: str) -> bool:
     """Ids name folders: nothing in them leads elsewhere."""
     return bool(name) and name.strip(".") != "" and all(c.isascii() and (c.isalnum() or c in "_-.") for c in name)
 

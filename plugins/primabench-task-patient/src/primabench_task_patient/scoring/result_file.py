@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from primabench_core import PrimaBenchError, ResultError, UsageError
+from primabench_core import ResultError, UsageError
 from primabench_core.spec import Outcome
 from primabench_task_patient.scoring.probe import DRAWS, run_patient_probe
 from primabench_task_patient.scoring.truth import TaskTruth, Truth
@@ -22,8 +22,6 @@ from primabench_task_patient.submission import Coverage, Submission, TaskCoverag
 
 FORMAT, SCHEMA = "primabench-patient-scores", 1
 LIBRARIES = ("numpy", "scipy", "primabench-core", "primabench-metrics", "primabench-task-patient")
-FAULTS = (PrimaBenchError, ValueError, ArithmeticError, MemoryError)
-"""What scoring one task may raise without the others being lost."""
 
 
 def score_submission(
@@ -60,6 +58,9 @@ def score_submission(
     """
     if not model.strip():
         raise UsageError("A model needs a name.")
+    for text in (model, organisation, owner, family):
+        if any("\ud800" <= char <= "\udfff" for char in text or ""):  # what a shell gives for bytes that are not UTF-8
+            raise UsageError(f"{text!a} is not UTF-8 text.", remedy="write names as UTF-8")
     when = submitted_at or datetime.now(UTC)
     if when.tzinfo is None:
         raise UsageError("submitted_at needs a time zone.", remedy="write it as 2026-11-29T19:30:00Z")
@@ -127,7 +128,7 @@ def _score(truth: TaskTruth, coverage: Coverage, draws: int) -> dict[str, Any]:
             draws=draws,
             minimum_n=truth.task.minimum_n,
         )
-    except FAULTS as error:  # its message may hold labels
+    except Exception as error:  # noqa: BLE001 - no task is lost by another; the message may hold labels
         failed = TaskCoverage("failed", "failed", f"scoring raised {type(error).__name__}")
         return _record(truth, failed, vectors)
     if outcome.value is None:

@@ -26,6 +26,8 @@ from primabench_task_patient.submission.faults import some
 
 LABELS, SALT = "labels.csv", "salt"
 ROLES = {"train": "fit", "test": "score"}
+WIDEST = 1e100
+"""Size of a value, and the inverse of the least spread, whose squares are numbers."""
 KNOWN = ("sample_id", "label", "value", "fold", "split", "group")
 
 
@@ -185,6 +187,9 @@ def _numbers(task: TaskEntry, cells: Sequence[str]) -> NDArray[np.float64]:
         raise RegistryError(f"{task.id}: a value is no number") from None
     if not all(isfinite(value) for value in found.tolist()):
         raise RegistryError(f"{task.id}: a value is not finite; leave unlabelled samples out")
+    spread = float(np.ptp(found / 2)) * 2 if len(found) else 0.0
+    if not np.abs(found).max(initial=0.0) < WIDEST or 0 < spread < 1 / WIDEST:
+        raise RegistryError(f"{task.id}: values beyond {WIDEST:g}, or closer than {1 / WIDEST:g}: take another unit")
     return found
 
 
