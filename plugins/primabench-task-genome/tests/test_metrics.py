@@ -55,11 +55,18 @@ def test_the_standard_error_is_that_of_a_bootstrap_over_chromosomes():
     assert math.isclose(found.values["standard_error"], np.std(draws, ddof=1), rel_tol=0.1)
 
 
-@pytest.mark.parametrize("metric", ["auroc", "average_precision"])
+def mcc_of_best(label, score):
+    """As many called as there are positives, all of those that share the last score."""
+    return matthews_corrcoef(label, score >= sorted(score)[-label.sum()])
+
+
+@pytest.mark.parametrize("metric", ["auroc", "average_precision", "mcc_at_prevalence"])
 def test_means_over_genes(metric):
     score, label, gene = made(7)
     label[gene == "g1"] = 1
-    function = {"auroc": roc_auc_score, "average_precision": average_precision_score}[metric]
+    function = {"auroc": roc_auc_score, "average_precision": average_precision_score, "mcc_at_prevalence": mcc_of_best}[
+        metric
+    ]
     expected = {}
     for name in set(gene):
         rows = gene == name
@@ -70,6 +77,7 @@ def test_means_over_genes(metric):
     assert math.isclose(found.value, np.mean(defined), rel_tol=1e-12)
     assert found.per_unit == pytest.approx(expected)
     assert found.n_undefined == len(expected) - len(defined)
+    assert 0 < found.values["mean_prevalence"] < 1
     strict = pb.score(f"{metric}_mean_over_genes", {"score": score}, truth, policy="strict")
     assert (strict.value, strict.reason) == (None, "component_undefined")
 
@@ -95,9 +103,50 @@ def test_mcc_at_prevalence_calls_as_many_as_there_are():
     assert set(constant.flags) == {"constant_margin", "ties_at_cut"}
 
 
+def test_the_error_of_average_precision_is_that_of_a_bootstrap_within_classes():
+    score, label, _ = made(2, n=150)
+    rng, draws = np.random.default_rng(0), []
+    rows = [np.flatnonzero(label == c) for c in (0, 1)]
+    for _ in range(500):
+        some = np.concatenate([rng.choice(r, len(r)) for r in rows])
+        draws.append(average_precision_score(label[some], score[some]))
+    found = pb.score("average_precision_standard_error", {"score": score}, {"label": label})
+    assert math.isclose(found.value, np.std(draws, ddof=1), rel_tol=0.15)
+    assert math.isclose(found.values["mean"], np.mean(draws), abs_tol=4 * np.std(draws) / 300**0.5)
+    order = np.random.default_rng(1).permutation(150)
+    again = pb.score("average_precision_standard_error", {"score": score[order]}, {"label": label[order]})
+    assert again.value == found.value
+
+
+def test_each_resample_has_the_average_precision_of_sklearn():
+    """Drawn again by the same positions, row by row: no error of the levels can hide in the spread."""
+    from primabench_task_genome.metrics import variants
+
+    from primabench_core.statistics import draw_below
+
+    score, label, _ = made(4, n=90)
+    drawn = []
+    for draw in range(variants.DRAWS):
+        best = np.sort(score[label == 1])[::-1][draw_below(0, draw, int(label.sum()), int(label.sum()))]
+        rest = np.sort(score[label == 0])[::-1][draw_below(1, draw, int((1 - label).sum()), int((1 - label).sum()))]
+        truth = np.repeat([1, 0], [len(best), len(rest)])
+        drawn.append(average_precision_score(truth, np.concatenate([best, rest])))
+    found = pb.score("average_precision_standard_error", {"score": score}, {"label": label})
+    assert math.isclose(found.value, np.std(drawn, ddof=1), rel_tol=1e-9)
+    assert math.isclose(found.values["mean"], np.mean(drawn), rel_tol=1e-9)
+
+
+def test_perfect_and_constant_scores_have_no_spread():
+    label = np.asarray([1, 0, 0, 1, 0])
+    for score in (label.astype(float), np.ones(5)):
+        assert pb.score("average_precision_standard_error", {"score": score}, {"label": label}).value == 0.0
+
+
 @pytest.mark.parametrize(
     ("metric", "extra"),
-    [("mcc_at_prevalence", {}), ("auprc_by_chrom_weighted_average", {"chromosome": ["1", "1", "2"]}),
+    [("mcc_at_prevalence", {}), ("average_precision_standard_error", {}),
+     ("mcc_at_prevalence_mean_over_genes", {"gene": ["a", "a", "b"]}),
+     ("auprc_by_chrom_weighted_average", {"chromosome": ["1", "1", "2"]}),
      ("auroc_mean_over_genes", {"gene": ["a", "a", "b"]}),
      ("average_precision_mean_over_genes", {"gene": ["a", "a", "b"]})],
 )  # fmt: skip

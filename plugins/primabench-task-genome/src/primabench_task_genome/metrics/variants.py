@@ -21,7 +21,7 @@ from primabench_core.statistics import draw_below
 from primabench_task_genome.metrics.groups import groups_of
 
 DRAWS = 1_000
-"""Resamples of chromosomes that the standard error is made of."""
+"""Resamples, of chromosomes or within classes, that a standard error is made of."""
 
 
 def auprc_by_chrom_weighted_average(state: Rows, *, positive: Label = 1) -> Outcome:
@@ -78,6 +78,46 @@ def _standard_error(parts: list[tuple[int, float]]) -> float | None:
     return float(np.std(means, ddof=1))
 
 
+def average_precision_standard_error(state: Rows, *, positive: Label = 1) -> Outcome:
+    """Standard error of the average precision over all variants, by a bootstrap within the two classes (TraitGym).
+
+    Positives are drawn from positives and negatives from negatives, 1,000 times, so that every resample has the
+    prevalence of the data. It takes variants for independent; the interval of ``average_precision`` resamples
+    chromosomes.
+
+    Args:
+        state: ``score`` (n,) against ``label`` (n,).
+        positive: The positive class.
+
+    Returns:
+        Sample standard deviation over the resamples, from 0; ``single_class`` if one side has no rows. ``values``:
+        ``mean`` of the resamples, ``n_resamples``.
+    """
+    if not state.n:
+        return Outcome.undefined("too_few_items", "there are no variants", n=0)
+    is_positive = _positives(state, positive)
+    total = int(is_positive.sum())
+    if not 0 < total < state.n:
+        side = "positive" if total else "negative"
+        return Outcome.undefined("single_class", f"every variant is {side}")
+    scores = np.asarray(state.prediction["score"])
+    places, best_first = np.unique(scores[is_positive]), np.sort(scores[is_positive])[::-1]
+    levels = len(places)  # distinct scores of positives, the best is level 0
+    run = levels - 1 - np.searchsorted(places, best_first)
+    # a negative counts from the level of the worst positive that does not stand above it
+    beside = np.sort(levels - np.searchsorted(places, scores[~is_positive], side="right"))
+    drawn = np.empty(DRAWS)
+    for draw in range(DRAWS):
+        hits = np.bincount(run[draw_below(0, draw, total, total)], minlength=levels)
+        others = np.bincount(beside[draw_below(1, draw, len(beside), len(beside))], minlength=levels + 1)[:levels]
+        above = np.cumsum(hits)
+        some = hits > 0
+        precision = above[some] / (above + np.cumsum(others))[some]
+        drawn[draw] = (hits[some] * precision).sum() / total
+    spread = float(np.std(drawn - drawn[0], ddof=1))  # of equal ones exactly 0
+    return Outcome(spread, values={"mean": float(drawn.mean()), "n_resamples": DRAWS})
+
+
 def auroc_mean_over_genes(state: Rows, *, positive: Label = 1, policy: str = "defined_only") -> Outcome:
     """AUROC within each gene, then the plain mean over genes.
 
@@ -108,6 +148,24 @@ def average_precision_mean_over_genes(state: Rows, *, positive: Label = 1, polic
         ``not_applicable`` if the truth names no genes.
     """
     return _over_genes(state, positive, policy, ranking.average_precision)
+
+
+def mcc_at_prevalence_mean_over_genes(state: Rows, *, positive: Label = 1, policy: str = "defined_only") -> Outcome:
+    """Matthews correlation within each gene that holds both classes, then the plain mean over genes.
+
+    In each gene as many variants are called positive as the gene has positives, best scores first, as
+    :func:`mcc_at_prevalence` does over all variants.
+
+    Args:
+        state: ``score`` (n,) against ``label`` (n,) and ``gene`` (n,).
+        positive: The positive class.
+        policy: What a gene of one class does to the mean; by default it is left out and counted.
+
+    Returns:
+        Value in [-1, 1] with that of each gene in ``per_unit`` and the mean ``prevalence`` of those genes in
+        ``values``; ``not_applicable`` if the truth names no genes.
+    """
+    return _over_genes(state, positive, policy, mcc_at_prevalence)
 
 
 def _over_genes(state: Rows, positive: Label, policy: str, metric: Callable[..., Outcome]) -> Outcome:

@@ -92,6 +92,36 @@ mcc_at_prevalence = MetricSpec(
     references=("Matthews (1975) BBA 405:442, doi:10.1016/0005-2795(75)90109-9",),
 )
 
+mcc_at_prevalence_mean_over_genes = MetricSpec(
+    name="mcc_at_prevalence_mean_over_genes",
+    summary="Mean over genes of the Matthews correlation within the gene, as many called as it has positives.",
+    compute=f"{_VARIANTS}:mcc_at_prevalence_mean_over_genes",
+    prediction=(SCORE,),
+    truth=(LABEL, GENE),
+    low=-1.0,
+    high=1.0,
+    parameters=(POSITIVE, _DEFINED_ONLY),
+    check=_CHECK,
+    example=f"{_EXAMPLES}:variants",
+    interval=Interval("none", "genes, not variants, are independent, and resampling variants would empty them"),
+    references=("Matthews (1975) BBA 405:442, doi:10.1016/0005-2795(75)90109-9",),
+)
+
+average_precision_standard_error = MetricSpec(
+    name="average_precision_standard_error",
+    summary="Standard error of the average precision over all variants, by a bootstrap within classes.",
+    compute=f"{_VARIANTS}:average_precision_standard_error",
+    prediction=(SCORE,),
+    truth=(LABEL,),
+    direction="info",
+    low=0.0,
+    high=1.0,
+    parameters=(POSITIVE,),
+    check=_CHECK,
+    interval=Interval("none", "it is itself made of resamples"),
+    references=(_TRAITGYM, "Efron & Tibshirani (1993) An Introduction to the Bootstrap, doi:10.1201/9780429246593"),
+)
+
 significance_auroc = MetricSpec(
     name="significance_auroc",
     summary="AUROC of the size of predicted effects against significance.",

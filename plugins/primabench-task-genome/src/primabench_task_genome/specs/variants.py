@@ -28,10 +28,12 @@ CLASSIFICATION = TaskSpec(
     metrics=(
         "auroc",
         "average_precision",
+        "average_precision_standard_error",
         "mcc_at_prevalence",
         "auprc_by_chrom_weighted_average",
         "auroc_mean_over_genes",
         "average_precision_mean_over_genes",
+        "mcc_at_prevalence_mean_over_genes",
     ),
     primary="auroc",
     default_dataset=CLINVAR,
