@@ -107,7 +107,7 @@ def request_for_task(
     key = resolve_dataset(task, dataset)
     plugin = distribution_of("task", task)
     panel = resolve_all([evolve(use, name=as_meant_by(plugin[0], "metric", use.name)) for use in spec.metrics])
-    chosen = panel if metrics is None else resolve_all(metrics)
+    chosen = panel if metrics is None else _with_what_always_stands(resolve_all(metrics), panel, spec.metrics)
     own = [metric.name for metric in chosen if metric.foreign and not metric.distribution]
     if own:
         raise UsageError(
@@ -129,6 +129,15 @@ def request_for_task(
         store=store,
         **options,
     )
+
+
+def _with_what_always_stands(
+    asked: tuple[ResolvedMetric, ...], panel: tuple[ResolvedMetric, ...], uses: tuple[MetricUse, ...]
+) -> tuple[ResolvedMetric, ...]:
+    """What was asked for, then the metrics that the task puts into every result."""
+    always = [metric for metric, use in zip(panel, uses, strict=True) if use.always]
+    there = [(metric.name, metric.params) for metric in asked]
+    return (*asked, *(metric for metric in always if (metric.name, metric.params) not in there))
 
 
 def request_for_truth(metrics: Metrics, **options: Any) -> Request:

@@ -17,6 +17,9 @@ class MetricUse:
 
     name: str
     params: Mapping[str, Any] = field(factory=dict, converter=as_mapping)
+    always: bool = field(default=False, kw_only=True)
+    """Whether it stands in every result of the task, whatever metrics are asked for: a fact that no score should be
+    read without. It must be able to read every form of prediction that the contract allows."""
 
 
 def _metric_uses(value: Iterable[str | MetricUse]) -> tuple[MetricUse, ...]:

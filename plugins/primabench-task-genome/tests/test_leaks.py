@@ -15,7 +15,6 @@ from primabench_task_genome.leaks import (
     KINDS,
     THRESHOLD,
     K,
-    audit,
     canonical,
     kmers,
     near_duplicates,
@@ -116,14 +115,6 @@ def test_a_sequence_of_two_classes_is_dealt_the_same_whatever_the_order():
         order = np.random.default_rng(seed).permutation(6)
         again = grouped_folds([sequences[i] for i in order], [labels[i] for i in order], folds=3)[1]
         assert again.tolist() == fold[order].tolist()
-
-
-def test_the_audit_speaks_in_sentences():
-    assert audit(["ACGTTT", "GGGG"], ["ACGTTT", "CCCC"]) == [
-        "test rows identical to a train row: 1 of 2 (50.0 %)",
-        "test rows whose reverse complement is a train row: 1 of 2 (50.0 %)",
-        "test rows near a train row (at least 80 % of 12-mers shared): 0 of 2 (0.0 %)",
-    ]
 
 
 def test_folds_keep_copies_together_and_classes_even(enhancers):

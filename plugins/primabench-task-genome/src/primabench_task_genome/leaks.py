@@ -84,27 +84,6 @@ def near_duplicates(train: Sequence[str], test: Sequence[str], *, near: bool = T
     return found
 
 
-def audit(train: Sequence[str], test: Sequence[str]) -> list[str]:
-    """The findings as sentences for a card.
-
-    Example:
-        >>> audit(["ACGTTT"], ["ACGTTT", "CCCCCA"])[0]
-        'test rows identical to a train row: 1 of 2 (50.0 %)'
-    """
-    counts = np.bincount(near_duplicates(train, test), minlength=len(KINDS)).tolist()
-    said = {
-        1: "identical to a train row",
-        2: "whose reverse complement is a train row",
-        3: f"near a train row (at least {THRESHOLD:.0%} of {K}-mers shared)".replace("%", " %"),
-    }
-    return [
-        f"test rows {what}: {counts[code]:,} of {len(test):,} ({counts[code] / max(len(test), 1):.1%})".replace(
-            "%)", " %)"
-        )
-        for code, what in said.items()
-    ]
-
-
 def kmers(letters: str) -> Words:
     """Distinct k-mers of a sequence as numbers, each the smaller of its two strands; none with other letters."""
     codes = _CODE[np.frombuffer(letters.encode("ascii", "replace"), np.uint8)]

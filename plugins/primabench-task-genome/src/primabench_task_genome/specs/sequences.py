@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from primabench_core.spec import BaselineSpec, Contract, DatasetSpec, Field, PreparerSpec, RecipeSpec, TaskSpec
+from primabench_core.spec import (
+    BaselineSpec,
+    Contract,
+    DatasetSpec,
+    Field,
+    MetricUse,
+    PreparerSpec,
+    RecipeSpec,
+    TaskSpec,
+)
 from primabench_task_genome.specs import CURATOR, FIRST_VERSION, SYNTHETIC_NOTES
 from primabench_task_genome.specs.fields import CALLED, CLASS, FOLD, GROUP, SEEN
 
@@ -61,24 +70,31 @@ TASK = TaskSpec(
         solution=(CLASS, FOLD, GROUP, SEEN),
         unknown_labels="count",
     ),
-    metrics=("mcc", "mcc_without_leaks", "leaked_share", "accuracy", "macro_f1", "balanced_accuracy"),
+    metrics=(
+        "mcc",
+        "mcc_without_leaks",
+        MetricUse("leaked_share", always=True),
+        "accuracy",
+        "macro_f1",
+        "balanced_accuracy",
+    ),
     primary="mcc",
     default_dataset=DEFAULT,
     synthetic_dataset=SYNTHETIC_KEY,
     unit="sequence",
     description="""\
 **Input.** `sequence`, and `label` in training. **Prediction**, one of three: a `label` (the panel); `probability`
-with a column a class (`metrics=["auroc_ovr_macro", "log_loss", "expected_calibration_error", "leaked_share"]`; of two
-classes also `auroc` and `average_precision` with `positive=`); or one `embedding` a test sequence
-(`metrics=["linear_probe", "leaked_share"]`: `linear-probe/1`, cross-validated over the folds of the test split, equal
-sequences in one fold).
+with a column a class (`metrics=["auroc_ovr_macro", "log_loss", "expected_calibration_error"]`; of two classes also
+`auroc` and `average_precision` with `positive=`); or one `embedding` a test sequence (`metrics=["linear_probe"]`:
+`linear-probe/1`, cross-validated over the folds of the test split, equal sequences in one fold).
 
 **Folds.** Training rows carry `fold` (0 to 9, from hashes of the sequences): for ten models of nine folds each, score
 each on the test split and report mean and sample deviation (`primabench_task_genome.metrics.sequences.fold_summary`).
 `mcc_mean_over_folds` scores rows of a cross-validation of your own.
 
-**Leaks.** `leaked_share` says in every result how many test sequences training holds too: copies, other strands, near
-duplicates (12-mers shared by eight tenths, found by MinHash). `mcc_without_leaks` is the score without them. In
+**Leaks.** `leaked_share` says in every result, whatever metrics are asked for, how many test sequences training
+holds too: copies, other strands, near duplicates (12-mers shared by eight tenths, found by MinHash).
+`mcc_without_leaks` is the score without them. In
 `human_enhancers_ensembl` 11,694 of 30,970 test rows are copies of training rows, all of them positive.
 
 **Intervals** resample sequences.
