@@ -119,6 +119,8 @@ def test_from_embeddings_to_a_page(tmp_path, monkeypatch, capsys):
     board = json.loads(capsys.readouterr().out)
     assert {"partial"} <= {left["model"] for left in board["unranked"]}
     assert any(line["model"].endswith("(baseline)") for line in board["ranked"])
+    assert main(["board", "show", "bulk-rna", *place]) == 0
+    assert "few samples or patients: t_response (Treatment outcome)" in " ".join(capsys.readouterr().out.split())
     assert main(["board", "export", "site", *place]) == 0
     assert "Synthetic data." in (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
     labels = (tmp_path / "quick" / "truth" / "t_endotype" / "labels.csv").read_text(encoding="utf-8").splitlines()

@@ -100,6 +100,8 @@ def test_minimum_n_marks_what_cannot_be_resolved(standings, registry):
     stricter = attrs.evolve(registry, tasks={**registry.tasks, "t1": task})
     lines = json.loads(dict(export_files(compute(stricter, standings.models)))["tasks/t1.json"])["lines"]
     assert {line["resolvable"] for line in lines} == {False}
+    families = json.loads(dict(export_files(compute(stricter, standings.models)))["boards/bulk-rna.json"])["families"]
+    assert [f["not_resolvable"] for f in families] == [["t1"], [], []]
     before = json.loads(dict(export_files(standings))["tasks/t1.json"])["lines"]
     assert {line["resolvable"] for line in before} == {True}
 

@@ -306,6 +306,24 @@ def test_long_tables_come_in_portions(browser, tmp_path):
     page.close()
 
 
+def test_boards_say_what_is_not_resolvable(browser, tmp_path):
+    registry = parse_registry(REGISTRY.replace("title: Joints}", "title: Joints, minimum_n: 79}"))  # of 78 patients
+    with Ledger(":memory:") as ledger:
+        ledger.add(submission(registry, "One", ALL), registry)
+        export(compute(registry, ledger.entries()), tmp_path / "site")
+    page = browser.new_page()
+    home = (tmp_path / "site" / "index.html").as_uri()
+    page.goto(home)
+    expect(page.locator("article", has_text="all tasks").first).to_contain_text("4 tasks, 1 not resolvable")
+    expect(page.locator("article", has_text="Endotype").last).not_to_contain_text("not resolvable")
+    page.goto(f"{home}?board=bulk-rna")
+    heads = page.locator("#ranked thead th").all_inner_texts()
+    assert ["not resolvable" in head for head in heads] == [False, False, False, True, False, False]
+    page.goto(f"{home}?board=clinical-scores-bulk-rna")
+    assert "2 tasks, 1 not resolvable" in page.locator("#ranked thead").inner_text()
+    page.close()
+
+
 def test_nothing_submitted_yet(browser, tmp_path, registry):
     export(compute(registry, []), tmp_path / "site")
     page = browser.new_page()

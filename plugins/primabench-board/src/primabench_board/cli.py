@@ -193,6 +193,10 @@ def _print_board(standings: Standings, standing: BoardStanding) -> None:
     total = len(document["tasks"])
     if not document["ranked"]:
         console.print(f"No model covers all {total} tasks yet.")
+    for family in document["families"]:
+        if family["not_resolvable"]:
+            told = f"Not resolvable, too few samples or patients: {', '.join(family['not_resolvable'])}"
+            console.print(Text(f"{told} ({family['title']})"))
     if document["unranked"]:
         console.print("\nNot ranked, because tasks are missing:")
     for left in document["unranked"]:

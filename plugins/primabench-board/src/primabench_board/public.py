@@ -116,6 +116,7 @@ def board(standings: Standings, standing: BoardStanding) -> Plain:
                 "title": registry.categories[category].title,
                 "metric": registry.categories[category].metric,
                 "tasks": list(members),
+                "not_resolvable": [task for task in members if _is_weak(standings, task)],
             }
             for category, members in standing.families
         ],
@@ -185,6 +186,11 @@ def resolvable(standings: Standings, line: TaskLine) -> bool | None:
         return False
     said: bool | None = record.get("resolvable")
     return said
+
+
+def _is_weak(standings: Standings, task: str) -> bool:
+    """Whether a score of the task rests on too few units, so that a board must not be read without saying so."""
+    return any(resolvable(standings, line) is False for line in standings.tasks[task])
 
 
 _KEPT = ("probe", "chance", "hashes", "folds")

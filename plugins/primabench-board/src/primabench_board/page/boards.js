@@ -44,7 +44,14 @@ function boardCard(board) {
     h("p", { class: "eyebrow" }, board.kind === "modality" ? "all tasks" : titleOf("modality", board.modality)),
     h("h3", {}, go({ tab: "leaderboard", board: board.id }, {}, board.title)),
     lead,
-    h("p", { class: "small" }, `${plural(board.tasks.length, "task")} · ${board.ranked.length} ranked · ${metric}`));
+    h("p", { class: "small" }, `${plural(board.tasks.length, "task")}${weak(board.families)} · ${board.ranked.length} ranked · ${metric}`));
+}
+
+// Scores on too few units are said wherever they are averaged.
+function weak(families) {
+  const all = families.flatMap((f) => f.tasks).length;
+  const few = families.flatMap((f) => f.not_resolvable).length;
+  return few ? (few === all ? ", not resolvable" : `, ${few} not resolvable`) : "";
 }
 
 function openCard(open) {
@@ -144,7 +151,7 @@ function familyColumn(family, i, rows) {
   return {
     key: `family-${family.category}`,
     title: family.title,
-    sub: `${metric.title} · ${plural(family.tasks.length, "task")}`,
+    sub: `${metric.title} · ${plural(family.tasks.length, "task")}${weak([family])}`,
     kind: "scored",
     head: axis(scale),
     value: (r) => r.cells[i][0],
