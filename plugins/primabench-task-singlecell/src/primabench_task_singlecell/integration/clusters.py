@@ -221,7 +221,7 @@ def leiden(graph: Any, resolution: float, *, seed: int = SEED) -> Ints:
         >>> leiden(pairs, 1.0).tolist() in ([0, 0, 0, 1, 1, 1], [1, 1, 1, 0, 0, 0])
         True
     """
-    from graspologic_native import leiden_csr
+    from graspologic_native import leiden_csr  # type: ignore[import-untyped]
 
     n = graph.shape[0]
     _, found = leiden_csr(

@@ -82,7 +82,7 @@ def variable_genes(matrix: Floats, most: int, *, exactly: int | None = None) -> 
     if not len(known):
         return None
     cut = known[min(wanted, len(known)) - 1]
-    return expressed[np.where(np.isnan(found), 0.0, found) >= cut]
+    return np.asarray(expressed[np.where(np.isnan(found), 0.0, found) >= cut], np.intp)
 
 
 def normalised_dispersion(mean: Floats, variance: Floats) -> Floats:

@@ -90,7 +90,7 @@ def _middled(space: Floats) -> Floats | None:
     if not varies.any():
         return None
     middled = scaled[:, varies] - scaled[:, varies].mean(axis=0)
-    return np.ldexp(middled, -int(np.frexp(np.abs(middled).max())[1]))
+    return np.asarray(np.ldexp(middled, -int(np.frexp(np.abs(middled).max())[1])), np.float64)
 
 
 def between_share(space: Floats, codes: Ints) -> float | None:

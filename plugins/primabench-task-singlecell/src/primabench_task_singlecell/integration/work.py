@@ -6,10 +6,10 @@ that view (:meth:`primabench_core.state.rows.Rows.shared`) and made once.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from primabench_task_singlecell.integration.pairs import Floats, Ints, Neighbour
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
+T = TypeVar("T")
 PANEL_K = 200
 """Neighbours that the one scan looks for: the most that a metric of the panel asks for by default."""
 EMBEDDING, CORRECTED, GRAPH, LENGTHS = "embedding", "corrected", "neighbours", "neighbour_distances"
@@ -128,11 +129,11 @@ class Panel:
         if not self.n:
             raise UndefinedError("too_few_items", "there are no cells", 0)
 
-    def made(self, key: Hashable, build: Any) -> Any:
+    def made(self, key: Hashable, build: Callable[[], T]) -> T:
         """What ``build`` gives, made once."""
         if key not in self._made:
             self._made[key] = build()
-        return self._made[key]
+        return self._made[key]  # type: ignore[no-any-return]
 
     # -- one scan -----------------------------------------------------------------------------------------------------
 
@@ -254,7 +255,7 @@ def symmetric(index: NDArray[np.int32]) -> csr_matrix:
 
 def approximate(points: Floats, k: int) -> Neighbours:
     """The k nearest others by nearest-neighbour descent; some are missed."""
-    from pynndescent import NNDescent
+    from pynndescent import NNDescent  # type: ignore[import-untyped]
 
     index, distance = NNDescent(points.astype(np.float32), n_neighbors=k + 1, random_state=0).neighbor_graph
     found, lengths = np.empty((len(points), k), np.int32), np.empty((len(points), k))
