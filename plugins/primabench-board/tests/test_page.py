@@ -319,6 +319,9 @@ def test_boards_say_what_is_not_resolvable(browser, tmp_path):
     page.goto(f"{home}?board=bulk-rna")
     heads = page.locator("#ranked thead th").all_inner_texts()
     assert ["not resolvable" in head for head in heads] == [False, False, False, True, False, False]
+    cells = page.locator("#ranked tbody td")
+    titles = [cells.nth(i).get_attribute("data-title") or "" for i in range(cells.count())]
+    assert [title for title in titles if "not resolvable" in title] == ["Clinical scores, 1 not resolvable"]
     page.goto(f"{home}?board=clinical-scores-bulk-rna")
     assert "2 tasks, 1 not resolvable" in page.locator("#ranked thead").inner_text()
     page.close()

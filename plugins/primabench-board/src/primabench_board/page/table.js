@@ -51,7 +51,7 @@ function sortable({ id, caption, columns, rows, search, noun, classOf }) {
   function line(row) {
     return h("tr", { role: "row", class: classOf ? classOf(row) : null }, columns.map((c) => (c.kind === "who"
       ? h("th", { role: "rowheader", scope: "row", class: "who" }, c.cell(row))
-      : h("td", { role: "cell", class: c.kind, "data-title": c.kind === "mean" ? `${c.title}, ${c.sub}` : c.title }, c.cell(row)))));
+      : h("td", { role: "cell", class: c.kind, "data-title": c.label || (c.kind === "mean" ? `${c.title}, ${c.sub}` : c.title) }, c.cell(row)))));
   }
 
   fill();
