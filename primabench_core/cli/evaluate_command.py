@@ -28,12 +28,16 @@ def configure(parser: ArgumentParser) -> None:
         "if the task does not name it; --map ids=COLUMN says which column it is. The result is printed and, with "
         "--output, written as JSON."
     )
-    parser.add_argument("--task", required=True, help="name of the task")
+    parser.add_argument("--task", help="name of the task; may be left out where --baseline names it")
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument(
         "--predictions", metavar="FILE", action="append", help="file with one row a unit; may be given several times"
     )
-    what.add_argument("--baseline", metavar="NAME", help="score a baseline of the task instead")
+    what.add_argument(
+        "--baseline",
+        metavar="NAME",
+        help="score a baseline of the task instead: its name, or `task|name` as `list baselines` prints it",
+    )
     parser.add_argument("--dataset", help="publication/slug@version; default: the task's own")
     parser.add_argument("--metrics", help="names, separated by commas; default: the task's panel")
     parser.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help="column of a field or ids")
@@ -58,6 +62,7 @@ def run(args: Namespace) -> int:
     from primabench_core.discovery import registry
     from primabench_core.errors import UsageError
 
+    _settle_task(args)
     requirements = [_requirement(text) for text in args.require]
     ci = _level(args.ci)
     labels = dict(_pair(text, "--label") for text in args.label)
@@ -100,6 +105,25 @@ def run(args: Namespace) -> int:
         console(stderr=True).print(text, style="bold red", markup=False)
     failed = any(m.status == "failed" for m in result)
     return 1 if unmet or failed else 0
+
+
+def _settle_task(args: Namespace) -> None:
+    """Take ``task|name`` of a baseline apart, so that the arguments name a task and a bare baseline.
+
+    Raises:
+        UsageError: no task is named, or two different ones.
+    """
+    from primabench_core.discovery.names import bare
+    from primabench_core.errors import UsageError
+
+    if args.baseline and "|" in args.baseline:
+        whole = args.baseline
+        of, _, args.baseline = whole.partition("|")
+        if args.task and bare(args.task) != bare(of):
+            raise UsageError(f"--baseline {whole!r} is of task {of!r}, and --task is {args.task!r}.")
+        args.task = args.task or of
+    if not args.task:
+        raise UsageError("--task is missing.", remedy="name the task, or a baseline as `task|name`")
 
 
 def read_for_task(task: str, path: str, mapping: list[str]) -> Any:

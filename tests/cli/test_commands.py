@@ -91,6 +91,23 @@ def test_evaluate_prints_json_for_a_program(primabench: Callable) -> None:
     assert parsed["labels"]["baseline"] == "majority"
 
 
+def test_a_baseline_is_named_as_the_list_prints_it(primabench: Callable) -> None:
+    listed = json.loads(primabench("list", "baselines", "--task", TASK, "--json").out)
+    name = next(r["name"] for r in listed if r["name"].endswith("|majority"))
+    options = ["--dataset", SYNTHETIC, "--metrics", "mcc,accuracy", "--ci", "none", "--json"]
+    found = []
+    for words in (
+        ["--baseline", name],
+        ["--task", TASK, "--baseline", name],
+        ["--task", TASK, "--baseline", "majority"],
+    ):
+        ran = primabench("evaluate", *words, *options)
+        assert ran.code == 0, ran.err
+        found.append(json.loads(ran.out))
+    assert [r["labels"]["baseline"] for r in found] == ["majority"] * 3
+    assert found[0]["scores_hash"] == found[1]["scores_hash"] == found[2]["scores_hash"]
+
+
 def test_fetch_gives_paths_that_load(primabench: Callable) -> None:
     paths = json.loads(primabench("fetch", "--task", TASK, "--dataset", SYNTHETIC, "--json").out)
     assert pb.load(paths["train"], task=TASK, split="train").n > 0
