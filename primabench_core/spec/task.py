@@ -50,6 +50,8 @@ class TaskSpec:
     """Solution field whose values are resampled for intervals (donor, patient …); by default each unit."""
     supervised: bool = True
     """Whether the task gives training labels; else train and test are the same data."""
+    test_only: bool = field(default=False, kw_only=True)
+    """Whether no dataset of it has a train split: nothing to learn from, and ``fetch_test`` serves the test split."""
     description: str = ""
     """Markdown for the card: protocol, pitfalls, what is held out."""
     references: tuple[str, ...] = field(default=(), converter=as_texts)

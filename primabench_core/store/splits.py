@@ -68,6 +68,8 @@ def check_splits(splits: Any, task: TaskSpec, what: str, owner: str) -> None:
         raise refuse(f"put {len(set(test) & set(train))} units into both train and test")
     if splits.train is not None and not task.supervised:
         raise refuse(f"made a train split, but task {task.name!r} is unsupervised")
+    if splits.train is not None and task.test_only:
+        raise refuse(f"made a train split, but task {task.name!r} is test-only")
     absent = [f.name for f in task.contract.solution if not f.optional and f.name not in splits.solution.fields]
     if absent:
         raise refuse(f"made a solution without the field {absent[0]!r} of the contract")

@@ -49,7 +49,7 @@ def _splits(subject: PreparerSubject) -> Splits:
 
 
 def check_ids_disjoint(subject: PreparerSubject) -> None:
-    """No unit is both in train and in test, and none comes twice; an unsupervised task has no train split."""
+    """No unit is in train and in test, and none comes twice; unsupervised and test-only tasks have no train split."""
     splits = _splits(subject)
     test = _ids(splits.test, "test")
     if len(set(test)) < len(test):
@@ -58,6 +58,8 @@ def check_ids_disjoint(subject: PreparerSubject) -> None:
         return
     if not subject.task.supervised:
         raise CheckFailure(f"it makes a train split, but task {subject.spec.task!r} is unsupervised")
+    if subject.task.test_only:
+        raise CheckFailure(f"it makes a train split, but task {subject.spec.task!r} is test-only")
     shared = sorted(set(test) & set(_ids(splits.train, "train")))
     if shared:
         raise CheckFailure(

@@ -68,6 +68,23 @@ def test_a_broken_plugin_is_named_and_harms_no_other_page(tmp_path, monkeypatch,
         names.refresh()
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({}, "yes"),
+        ({"supervised": False}, "none: train and test are the same data"),
+        ({"test_only": True}, "none: test-"),
+    ],
+)
+def test_a_task_card_says_whether_there_is_something_to_learn_from(options: dict[str, bool], said: str) -> None:
+    from attrs import evolve
+
+    from primabench_core.cli.reference.cards import _training_labels
+    from primabench_core.discovery import registry
+
+    assert _training_labels(evolve(registry.load("task", "cell_type_annotation"), **options)).startswith(said)
+
+
 def test_everything_has_its_card() -> None:
     from primabench_core.discovery import hooks, names
     from primabench_core.spec import __all__ as declared

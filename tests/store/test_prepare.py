@@ -96,6 +96,16 @@ def test_a_train_split_for_an_unsupervised_task_is_refused(built):
         fetch_data("toy_groups")
 
 
+def test_a_train_split_for_a_test_only_task_is_refused(built):
+    built.module.prepare_test_only = _fixed()
+    built.change("PREPARE_TEST_ONLY", version="9")
+    assert fetch_data("toy_test_only")[0].exists()  # the task does not say that it is test-only
+    built.change("TEST_ONLY", test_only=True)
+    built.change("PREPARE_TEST_ONLY", version="10")
+    with pytest.raises(PluginError, match="is test-only"):
+        fetch_data("toy_test_only")
+
+
 def test_the_id_list_is_checked_before_use(built):
     from hashlib import sha256
 

@@ -86,7 +86,7 @@ def _task(record: Record, spec: TaskSpec, found: Catalogue) -> str:
                 ("independent unit", code(spec.independent_unit)),
                 ("default dataset", _to("dataset", spec.default_dataset, found)),
                 ("synthetic dataset", _to("dataset", spec.synthetic_dataset, found) if spec.synthetic_dataset else ""),
-                ("training labels", "yes" if spec.supervised else "none: train and test are the same data"),
+                ("training labels", _training_labels(spec)),
                 ("aggregate of the panel", code(spec.aggregate)),
                 ("version", f"{spec.version}, of {code(record.distribution)}"),
             ]
@@ -103,6 +103,12 @@ def _task(record: Record, spec: TaskSpec, found: Catalogue) -> str:
         "## References\n\n" + "\n".join(f"- {prose(r)}" for r in spec.references) if spec.references else "",
     ]
     return "\n\n".join(part for part in parts if part)
+
+
+def _training_labels(spec: TaskSpec) -> str:
+    if spec.test_only:
+        return "none: test-only, there is no train split"
+    return "yes" if spec.supervised else "none: train and test are the same data"
 
 
 def _contract(contract: Contract) -> str:

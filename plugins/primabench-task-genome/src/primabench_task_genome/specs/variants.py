@@ -40,6 +40,7 @@ CLASSIFICATION = TaskSpec(
     synthetic_dataset=LABELS_KEY,
     unit="variant",
     independent_unit="chromosome",
+    test_only=True,
     description="""\
 **Input.** `chrom`, `pos` (from 1), `ref`, `alt` and a `window` of reference bases around each variant. Longer windows,
 on either strand, come from `pb.get_sequences(test, genome, length)`, which checks every reference allele.
@@ -80,6 +81,7 @@ REGRESSION = TaskSpec(
     synthetic_dataset=EFFECTS_KEY,
     unit="variant",
     independent_unit="chromosome",
+    test_only=True,
     description="""\
 **Input.** `chrom`, `pos` (from 1), `ref`, `alt`, `window`. **Prediction.** `value`: the effect of the
 alternative against the reference allele, in any units that keep order and sign.

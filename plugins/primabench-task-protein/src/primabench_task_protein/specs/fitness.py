@@ -44,6 +44,7 @@ TASK = TaskSpec(
     default_dataset=DEFAULT,
     synthetic_dataset=SYNTHETIC_KEY,
     unit="variant",
+    test_only=True,
     description="""\
 **Input.** `assay`, `wild_type`, `mutant` (`A24G`, several joined by `:`) and `sequence` of each variant.
 **Prediction.** One `score` a variant, higher for fitter ones; scales may differ between assays.
