@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 SPECS = """
-from primabench_core.spec import BaselineSpec, Contract, Field, Interval, MetricSpec, Parameter, TaskSpec
+from primabench_core.spec import BaselineSpec, Contract, Field, Interval, MetricSpec, MetricUse, Parameter, TaskSpec
 
 LABEL = Field("label", "label", vocabulary="truth")
 VALUE = Field("value", "value")
@@ -95,7 +95,7 @@ task_strict = TaskSpec(
     title="Toy with a closed vocabulary",
     summary="Name the class of each cell.",
     contract=Contract(prediction=(LABEL,), solution=(Field("label", "label"),), unknown_labels="refuse"),
-    metrics=("toy_hits",),
+    metrics=("toy_hits", MetricUse("toy_picky", always=True)),
     primary="toy_hits",
     default_dataset="primabench_synthetic/toy_cells@1.0.0",
     independent_unit="donor",

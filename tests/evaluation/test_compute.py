@@ -221,6 +221,16 @@ class TestTask:
         assert result["aggregate"].value == (1.0 + 40.0) / 2
         assert "aggregate" not in pb.evaluate("toy_cells", cells(), metrics=["toy_hits"], ci=None)
 
+    def test_what_always_stands_is_scored_whatever_is_asked_for(self):
+        for asked, found in (
+            (["toy_hits"], ["toy_hits", "toy_picky"]),
+            (["toy_picky"], ["toy_picky"]),
+            (["toy_picky", "toy_hits"], ["toy_picky", "toy_hits"]),
+            (None, ["toy_hits", "toy_picky"]),
+        ):
+            assert list(pb.evaluate("toy_strict", cells(), metrics=asked, ci=None).scores) == found
+        assert "toy_picky" not in pb.evaluate("toy_cells", cells(), metrics=["toy_hits"], ci=None)
+
     def test_few_rows_of_a_private_truth_give_no_score(self):
         predictions = {"ids": list(CELLS)[:29], "label": list(CELLS.values())[:29]}
         result = pb.evaluate("toy_cells", predictions, partial=True)
