@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import os
 
@@ -90,6 +91,62 @@ def test_a_stale_index_is_made_again(tmp_path):
     os.utime(tmp_path / "g.fa.fai", (0, 0))
     write(path, b">b\nCCCCCC\n")
     assert Genome(path).lengths == {"b": 6}
+
+
+def bgzip(path, content):
+    plain = write(path.with_name("uncompressed.fa"), content)
+    pysam.tabix_compress(str(plain), str(path), force=True)
+    plain.unlink()
+    return path
+
+
+@pytest.mark.parametrize("older", [".fai", ".gzi"])
+def test_a_stale_index_of_a_compressed_file_is_made_again(tmp_path, older):
+    path = bgzip(tmp_path / "g.fa.gz", b">a\nAAAA\n")
+    assert Genome(path).lengths == {"a": 4}
+    time = path.stat().st_mtime_ns
+    bgzip(path, b">b\nCCCCCC\n>c\nGG\n")
+    for end in (".fai", ".gzi"):
+        os.utime(f"{path}{end}", ns=(0, 0 if end == older else time + 10**12))
+    genome = Genome(path)
+    assert genome.lengths == {"b": 6, "c": 2}
+    assert genome.text("c", 0, 2) == "GG"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["g.fa.gz", "g.fa.gz.fai", "g.fa.gz.gzi"]
+
+
+def test_an_index_of_another_compressed_file_is_noticed(tmp_path):
+    path = bgzip(tmp_path / "g.fa.gz", wrapped())
+    Genome(path)
+    write(tmp_path / "g.fa.gz.fai", b"chr1\t1234\t3\t60\t61\n")
+    with pytest.raises(pb.CorruptDataError, match=r"does not fit its index.*") as caught:
+        Genome(path).text("chr1", 0, 1234)
+    assert "g.fa.gz.gzi" in str(caught.value)
+    write(tmp_path / "g.fa.gz.fai", b"chr1\tmany\n")
+    with pytest.raises(pb.CorruptDataError, match=r"index of .* is damaged in line 1"):
+        Genome(path)
+
+
+def test_a_temporary_index_goes_with_its_genome_and_not_with_a_forked_one(tmp_path, monkeypatch):
+    (tmp_path / "temporary").mkdir()
+    path = bgzip(tmp_path / "g.fa.gz", wrapped())
+    monkeypatch.setattr(fasta_files, "_writable", lambda folder: False)
+    monkeypatch.setattr(fasta_files.tempfile, "tempdir", str(tmp_path / "temporary"))
+    genome = Genome(path)
+    assert len(list((tmp_path / "temporary").iterdir())) == 1
+    child = os.fork()
+    if not child:
+        same = False
+        try:
+            same = genome.text("2", 0, 60) == SEQUENCES["2"].upper()
+            del genome
+            gc.collect()
+        finally:
+            os._exit(int(not same))
+    assert os.waitpid(child, 0)[1] == 0
+    assert len(list((tmp_path / "temporary").iterdir())) == 1
+    del genome
+    gc.collect()
+    assert list((tmp_path / "temporary").iterdir()) == []
 
 
 def test_forked_processes_do_not_share_their_place_in_a_file(tmp_path):

@@ -6,7 +6,9 @@ Each source knows the length of its sequences and gives spans of them as upper-c
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
+import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -74,10 +76,7 @@ class IndexEntry:
         found &= UPPER
         bases = found[before : before + count]
         if len(bases) != count or (count and bases.min() < ord("A")):
-            raise CorruptDataError(
-                f"{file} does not fit its index: where bases should be, there is something else",
-                remedy=f"remove {file}.fai, so that the index is made again",
-            )
+            raise _misfit(file, f"{file}.fai")
         return bases
 
 
@@ -134,22 +133,19 @@ class BlockFasta:
         self.path, self.name = path, name or str(path)
         self._file: Any = None
         self._process = 0
-        handle = self._open()
-        self.lengths = dict(zip(handle.references, handle.lengths, strict=True))
+        self._folder: Path | None = None  # of an index that cannot stand beside the file
+        self._open()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_file": None}
+        return {**self.__dict__, "_file": None, "_folder": None}  # the folder goes with this object
 
     def _open(self) -> Any:
         import pysam
 
         if self._file is None or self._process != os.getpid():  # a forked process would share the place in the file
-            fai, gzi = (Path(f"{self.path}{end}") for end in (".fai", ".gzi"))
             try:
-                if not fai.exists() or not gzi.exists():
-                    folder = self.path.parent if _writable(self.path.parent) else Path(tempfile.mkdtemp())
-                    fai, gzi = (folder / f"{self.path.name}{end}" for end in (".fai", ".gzi"))
-                    pysam.faidx(str(self.path), "--fai-idx", str(fai), "--gzi-idx", str(gzi))
+                fai, gzi = self._indices()
+                self.lengths = {n: e.length for n, e in read_index(fai.read_text("ascii"), self.name).items()}
                 self._file, self._process = pysam.FastaFile(str(self.path), str(fai), str(gzi)), os.getpid()
             except (OSError, ValueError, pysam.utils.SamtoolsError) as error:
                 raise CorruptDataError(
@@ -158,10 +154,49 @@ class BlockFasta:
                 ) from error
         return self._file
 
+    def _indices(self) -> tuple[Path, Path]:
+        """The two indices: those beside the file, made where one is absent or older than it.
+
+        Where nothing can be written beside the file they stand in a temporary folder, which is removed with this
+        object or at the end of the process that made it.
+        """
+        import pysam
+
+        for folder in (self.path.parent, self._folder):
+            if folder is not None and all(_is_current(found, self.path) for found in self._names(folder)):
+                return self._names(folder)
+        if not _writable(self.path.parent):
+            self._folder = Path(tempfile.mkdtemp())
+            weakref.finalize(self, _remove, self._folder, os.getpid())
+            fai, gzi = self._names(self._folder)
+            pysam.faidx(str(self.path), "--fai-idx", str(fai), "--gzi-idx", str(gzi))
+            return fai, gzi
+        with tempfile.TemporaryDirectory(dir=self.path.parent, prefix=f".{self.path.name}.") as made:
+            fai, gzi = self._names(Path(made))  # whole before they get their names: others may read at this moment
+            pysam.faidx(str(self.path), "--fai-idx", str(fai), "--gzi-idx", str(gzi))
+            for found in (gzi, fai):
+                found.replace(self.path.parent / found.name)
+        return self._names(self.path.parent)
+
+    def _names(self, folder: Path) -> tuple[Path, Path]:
+        return folder / f"{self.path.name}.fai", folder / f"{self.path.name}.gzi"
+
     def fetch(self, sequence: str, spans: Sequence[Span]) -> list[Bases]:
-        """Upper-case bytes of spans."""
-        handle = self._open()
-        return [_upper(handle.fetch(sequence, start, end).encode("ascii"), sequence) for start, end in spans]
+        """Upper-case bytes of spans.
+
+        Raises:
+            CorruptDataError: there are other characters than letters, so the index is not that of this file.
+        """
+        handle, found = self._open(), []
+        for start, end in spans:
+            try:
+                bases = np.frombuffer(handle.fetch(sequence, start, end).encode("ascii"), np.uint8) & np.uint8(UPPER)
+            except (OSError, ValueError, KeyError) as error:
+                raise _misfit(self.name, f"{self.name}.fai and {self.name}.gzi") from error
+            if len(bases) != end - start or bases.min(initial=UPPER) < ord("A"):
+                raise _misfit(self.name, f"{self.name}.fai and {self.name}.gzi")
+            found.append(bases)
+        return found
 
 
 class RemoteFasta:
@@ -264,7 +299,7 @@ def _local_index(path: Path) -> str:
     import pysam
 
     beside = Path(f"{path}.fai")
-    if beside.is_file() and beside.stat().st_mtime_ns >= path.stat().st_mtime_ns:
+    if _is_current(beside, path):
         return beside.read_text("ascii")
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder, f"{path.name}.fai")
@@ -281,6 +316,23 @@ def _local_index(path: Path) -> str:
             stream.write(text)
         Path(stream.name).replace(beside)
     return text
+
+
+def _is_current(index: Path, file: Path) -> bool:
+    return index.is_file() and index.stat().st_mtime_ns >= file.stat().st_mtime_ns
+
+
+def _misfit(file: str, indices: str) -> CorruptDataError:
+    return CorruptDataError(
+        f"{file} does not fit its index: where bases should be, there is something else",
+        remedy=f"remove {indices}, so that the index is made again",
+    )
+
+
+def _remove(folder: Path, process: int) -> None:
+    """Remove a temporary folder, but not from a forked process while its parent reads there."""
+    if os.getpid() == process:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _index_of_stream(url: str) -> str:
