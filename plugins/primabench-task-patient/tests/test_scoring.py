@@ -13,6 +13,7 @@ from primabench_task_patient.scoring import compare, read_result, read_truth, sc
 from primabench_task_patient.scoring import result_file as rf
 from primabench_task_patient.scoring.probe import run_patient_probe
 from primabench_task_patient.scoring.resampled import multiplicities, resampled_scores, seed_of, units_of
+from primabench_task_patient.scoring.truth import TaskTruth
 from primabench_task_patient.submitting import embed_all, open_inputs, write_submission
 from scipy.stats import pearsonr
 from sklearn.metrics import roc_auc_score
@@ -182,6 +183,17 @@ class TestScoring:
 
 
 class TestIntervals:
+    def test_draws_follow_task_and_truth_and_no_embedding(self, truth):
+        given = truth.tasks["t_severity"]
+        state, other = (given.rows(random_vectors(given.samples, width=w)) for w in (2, 5))
+        assert seed_of("t_severity", state) == seed_of("t_severity", other)
+        assert seed_of("t_severity", state) != seed_of("t_other", state)
+        turned = {**given.fields, "value": given.fields["value"][::-1].copy()}
+        changed = TaskTruth(given.task, given.samples, turned, given.sha256).rows(
+            random_vectors(given.samples, width=2)
+        )
+        assert seed_of("t_severity", state) != seed_of("t_severity", changed)
+
     @pytest.mark.parametrize("task", ["t_endotype", "t_severity"])
     def test_counted_resamples_are_the_resampled_rows(self, truth, task):
         given = truth.tasks[task]
@@ -189,7 +201,7 @@ class TestIntervals:
         state = given.rows(vectors)
         _, found = run_patient_probe(state, task=task, draws=0)
         units, strata = units_of(state, found.rows)
-        times, n = multiplicities(units, strata, draws=30, seed=seed_of(task))
+        times, n = multiplicities(units, strata, draws=30, seed=seed_of(task, state))
         assert n == len(set(units.tolist()))
         values = resampled_scores(state, found, times)
         for row, value in zip(times, values, strict=True):

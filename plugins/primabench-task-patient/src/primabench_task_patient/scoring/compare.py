@@ -105,7 +105,7 @@ def _probe(given: Submission | str | Path, truth: Truth) -> dict[str, _Probed]:
 
 def _difference(task: TaskTruth, a: str, b: str, one: _Probed, two: _Probed, draws: int) -> dict[str, Any]:
     rows = one.found.rows
-    times, groups = multiplicities(*units_of(one.state, rows), draws=draws, seed=seed_of(task.task.id))
+    times, groups = multiplicities(*units_of(one.state, rows), draws=draws, seed=seed_of(task.task.id, one.state))
     on_draws = resampled_scores(one.state, one.found, times) - resampled_scores(two.state, two.found, times)
     kept = on_draws[~np.isnan(on_draws)]
     drawn = difference_finding(one.value, two.value, kept, draws=draws, groups=groups, level=LEVEL)

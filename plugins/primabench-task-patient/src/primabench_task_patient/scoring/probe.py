@@ -97,7 +97,7 @@ def _facts(state: Rows, rows: Ints, units: Ints, minimum_n: int) -> tuple[dict[s
 
 
 def _interval(state: Rows, found: OutOfFold, units: Ints, strata: list[str], task: str, draws: int) -> dict[str, Any]:
-    times, n_units = multiplicities(units, strata, draws=draws, seed=seed_of(task))
+    times, n_units = multiplicities(units, strata, draws=draws, seed=seed_of(task, state))
     values = resampled_scores(state, found, times)
     kept = values[~np.isnan(values)]
     dropped = len(values) - len(kept)

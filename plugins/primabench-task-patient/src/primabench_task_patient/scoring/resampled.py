@@ -15,9 +15,23 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-def seed_of(task: str) -> int:
-    """Seed of the draws: of the task alone, so that two models see the same resamples."""
-    return int.from_bytes(hashlib.sha256(f"patient_probe|{task}".encode()).digest()[:8], "big")
+def seed_of(task: str, state: Rows) -> int:
+    """Seed of the draws: of the task, its metric and its truth, so that two models see the same resamples.
+
+    Args:
+        task: Its name.
+        state: Rows that are probed; the embedding is not read.
+    """
+    label = state.truth.get("label")
+    metric = "pearson" if not isinstance(label, Labels) else "auroc" if len(label.classes) == 2 else "auroc_ovr_macro"
+    digest = hashlib.sha256(f"patient_probe|{task}|{metric}".encode())
+    for name in sorted(state.truth):
+        held = state.truth[name]
+        cells = held.codes if isinstance(held, Labels) else np.asarray(held, np.float64)
+        words = held.classes if isinstance(held, Labels) else ()
+        digest.update("\x00".join(["", name, *map(str, words), ""]).encode())
+        digest.update(np.ascontiguousarray(cells, "<i8" if isinstance(held, Labels) else "<f8").tobytes())
+    return int.from_bytes(digest.digest()[:8], "big")
 
 
 def units_of(state: Rows, rows: Ints) -> tuple[Ints, list[str]]:
