@@ -148,7 +148,7 @@ def test_what_cannot_be_read_is_named_by_its_row_of_the_input():
     with pytest.raises(pb.ContractError) as caught:
         get_sequences(table, {"1": "ACGT"}, 3)
     assert "no text in 1 row (ids: 1:2:C:A in row 1)" in str(caught.value)
-    assert "(ids: 1:0:G:A in row 2). Give numbers, not text" in str(caught.value)
+    assert "(ids: 1:'3':G:A in row 2). Give numbers, not text" in str(caught.value)
 
 
 def test_refused_rows_can_be_left_out_and_are_listed():
@@ -340,3 +340,43 @@ def test_the_facade_forwards():
     found = pb.get_sequences({"chrom": ["1"], "pos": [1], "ref": ["A"], "alt": ["C"]}, Genome({"1": "AG"}), 3)
     assert found.alt_seq[0] == "NCG"
     assert repr(found) == "Sequences(1 variants, text)"
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [(["12a", 2], "1:'12a':C:T"), ([0, 2], "1:0:C:T"), ([-7, 2], "1:-7:C:T"), ([2.5, 2], "1:2.5:C:T"),
+     ([None, 2], "1:None:C:T"), ([True, 2], "1:True:C:T"), ([float("nan"), 2.0], "1:nan:C:T"),
+     (["9" * 99, 2], f"1:'{'9' * 29}:C:T"),
+     (["\x1b[2J", 2], r"1:'\x1b[2J':C:T"),
+     ([np.int64(-3), 2], "1:-3:C:T"), ([10**30, 2], f"1:{10**30!s:.30}:C:T")],
+)  # fmt: skip
+def test_a_position_that_is_none_is_shown_as_it_was_given(given, shown):
+    table = {"chrom": ["1", "1"], "pos": given, "ref": ["C", "C"], "alt": ["T,G", "T"]}
+    with pytest.raises(pb.ContractError, match="pos: expected a whole number from 1") as caught:
+        get_sequences(table, {"1": "ACGT"}, 3)
+    assert f"{shown} in row 0, {shown[:-1]}G in row 0)" in str(caught.value)
+    found = get_sequences(table, {"1": "ACGT"}, 3, on_refused="report")
+    assert (found.ids, set(found.refused)) == (("1:2:C:T",), {0, 1})
+
+
+@pytest.mark.parametrize(("length", "encoding", "said"), [
+    (10**12, "codes", "2,000,000,000,000 bytes"), (10**12, "one_hot", "8,000,000,000,000 bytes"),
+    (10**12, "text", "iter_sequences"), (10**30, "text", "2e[+]30 bytes"),
+])  # fmt: skip
+def test_a_length_beyond_all_memory_is_refused(length, encoding, said):
+    table = {"chrom": ["1"], "pos": [2], "ref": ["C"], "alt": ["T"]}
+    for circular in (False, True):
+        with pytest.raises(pb.UsageError, match=said):
+            get_sequences(table, {"1": "ACGT"}, length, encoding=encoding, circular=circular)
+    with pytest.raises(pb.UsageError, match="bytes"):
+        next(iter(iter_sequences(table, {"1": "ACGT"}, length)))
+
+
+def test_memory_that_runs_out_is_no_bare_error(monkeypatch):
+    def cut_windows(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr(sequences, "cut_windows", cut_windows)
+    monkeypatch.setattr(sequences, "memory", lambda: 0)  # a machine that does not say
+    with pytest.raises(pb.UsageError, match="5,000 bases around 1 variants take 10,000 bytes"):
+        get_sequences({"chrom": ["1"], "pos": [2], "ref": ["C"], "alt": ["T"]}, {"1": "ACGT"}, 5000)

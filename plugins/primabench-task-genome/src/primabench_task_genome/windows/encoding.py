@@ -36,6 +36,11 @@ class Encoder:
         self.encoding = encoding
         self.is_text = encoding == "text"
 
+    @property
+    def bytes_per_base(self) -> int:
+        """Bytes that one base of a finished window takes."""
+        return 4 if self.encoding == "one_hot" else 1
+
     def of(self, letters: Bases) -> Bases:
         """The same letters encoded, in an array of its own."""
         if self.is_text:

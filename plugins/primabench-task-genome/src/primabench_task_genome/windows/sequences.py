@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from operator import eq
 from pathlib import Path
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
 OnMismatch = Literal["raise", "report"]
 OnRefused = Literal["raise", "report"]
 GenomeLike = Genome | str | Path | Mapping[str, str]
+
+LONGEST = 1 << 40
+"""Bases of a window beyond which no genome and no memory reaches."""
 
 
 @frozen(eq=False, repr=False)
@@ -165,6 +169,31 @@ def windows_of_variants(
     table: Variants, genome: Genome, length: int, encoder: Encoder, *, report: bool, skip: bool
 ) -> Sequences:
     """What :func:`get_sequences` does with arguments that are read and checked."""
+    size = 2 * table.n * length * encoder.bytes_per_base
+    if size > (memory() or size):
+        raise _too_large(table.n, length, size)
+    try:
+        return _windows(table, genome, length, encoder, report=report, skip=skip)
+    except MemoryError:
+        raise _too_large(table.n, length, size) from None
+
+
+def memory() -> int:
+    """Bytes of memory that this machine has; 0 where it does not say."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return 0
+
+
+def _too_large(n: int, length: int, size: int) -> UsageError:
+    return UsageError(
+        f"windows of {length:,} bases around {n:,} variants take {size:,} bytes, more than there is memory",
+        remedy="choose a shorter length, or cut them batch by batch: iter_sequences(…, batch_size=…)",
+    )
+
+
+def _windows(table: Variants, genome: Genome, length: int, encoder: Encoder, *, report: bool, skip: bool) -> Sequences:
     problems = Problems(table.n)
     names, codes = _chromosomes(table, genome, problems)
     places = _places(table, genome, names, codes, length, problems)
@@ -202,10 +231,12 @@ def check_length(length: Any) -> int:
     """The length of windows.
 
     Raises:
-        UsageError: it is no whole number from 1.
+        UsageError: it is no whole number from 1, or longer than any genome.
     """
     if isinstance(length, bool) or not isinstance(length, int | np.integer) or length < 1:
         raise UsageError(f"length is a whole number from 1, not {length!r}")
+    if length > LONGEST:
+        raise UsageError(f"length is a number of bases; two windows of it take {2 * int(length):.3g} bytes")
     return int(length)
 
 

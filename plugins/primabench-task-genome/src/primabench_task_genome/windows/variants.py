@@ -41,6 +41,8 @@ class Variants:
     """(n,) True where windows are read from the minus strand; None for the plus strand throughout."""
     anchor: Ints | None = None
     """(n,) int64 from 1: the base that sits in the middle of the window; None: the first base of the variant."""
+    pos_given: tuple[Any, ...] | None = None
+    """(n,) positions as they were given, where one of them is none; None where all can be read."""
 
     @property
     def n(self) -> int:
@@ -81,7 +83,7 @@ class Variants:
         if centre is not None and len(centre) != n:
             raise UsageError(f"there are {len(centre)} anchors for {n} variants")
         names, places, before, after = columns
-        row = np.arange(n, dtype=np.int64)
+        row, read = np.arange(n, dtype=np.int64), _positions(places)
         if not set(map(type, after)) <= {str} or "," in "".join(after):
             parts = [_alternatives(a) for a in after]
             row = np.repeat(row, [len(p) for p in parts])
@@ -90,12 +92,13 @@ class Variants:
             names, before = [names[i] for i in order], [before[i] for i in order]
         return cls(
             tuple(names),
-            _positions(places)[row],
+            read[row],
             tuple(before),
             tuple(after),
             row,
             None if minus is None else minus[row],
             None if centre is None else centre[row],
+            None if read.all() else tuple(places[i] for i in row.tolist()),
         )
 
     def take(self, rows: Ints | slice) -> Variants:
@@ -109,11 +112,16 @@ class Variants:
             self.row[rows],
             None if self.strand is None else self.strand[rows],
             None if self.anchor is None else self.anchor[rows],
+            None if self.pos_given is None else tuple(self.pos_given[i] for i in order),
         )
 
     def name(self, place: int) -> str:
-        """``chrom:pos:ref:alt`` of one."""
-        return f"{self.chrom[place]}:{self.pos[place]}:{self.ref[place]}:{self.alt[place]}"
+        """``chrom:pos:ref:alt`` of one; what is no position stands there as it was given, text in quotes."""
+        pos: Any = self.pos[place]
+        if not pos and self.pos_given is not None:
+            given = self.pos_given[place]
+            pos = f"{given.item() if isinstance(given, np.generic) else given!r:.30}"
+        return f"{self.chrom[place]}:{pos}:{self.ref[place]}:{self.alt[place]}"
 
 
 def _listed(column: Any) -> list[Any]:
