@@ -116,8 +116,8 @@ def _tested(x: NDArray[Any], groups: Ints, sizes: Ints, control: NDArray[Any]) -
 
 
 def _cubed(t: Ints) -> Floats:
-    t = t.astype(np.float64)
-    return t * t * t - t
+    x: Floats = t.astype(np.float64)
+    return x * x * x - x
 
 
 def adjusted(log_p: Floats) -> Floats:

@@ -18,7 +18,7 @@ CONTEXT = Field(
     "context", "label", doc="cell type or batch whose control cells a perturbation is compared with", optional=True
 )
 
-RULES = {
+RULES: dict[str, Any] = {
     "many_rows_per_unit": True,
     "unit_field": "perturbation",
     "ignored_units": (CONTROL,),
