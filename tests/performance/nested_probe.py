@@ -49,7 +49,7 @@ def folds(n: int) -> list[Fold]:
 
 def sides(x: np.ndarray, target: np.ndarray, label: np.ndarray) -> dict[str, Callable[[np.ndarray, Fold], Any]]:
     """What runs on one outer fold: fits on the rows, predicts the held ones, gives the penalty."""
-    from primabench_metrics.penalties import decide, logistic_in_folds, ridge_in_folds, ridge_left_out
+    from primabench_metrics.penalties import decide, logistic_in_folds, prepare, ridge_in_folds, ridge_left_out
     from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, Ridge, RidgeCV
     from sklearn.model_selection import GridSearchCV
     from sklearn.pipeline import make_pipeline
@@ -65,8 +65,10 @@ def sides(x: np.ndarray, target: np.ndarray, label: np.ndarray) -> dict[str, Cal
         return ridge_in_folds(x[fit], target[fit], x[fold[0]], fold[1], ALPHAS)[0]
 
     def ours_logistic(fit: np.ndarray, fold: Fold) -> float:
-        strength = logistic_in_folds(x[fit], label[fit], 2, fold[1], STRENGTHS)
-        decide(x[fit], label[fit], 2, x[fold[0]], strength, STRENGTHS)
+        points, codes = x[fit], label[fit]
+        batch = prepare(points, codes, 2)
+        strength = logistic_in_folds(points, codes, 2, fold[1], STRENGTHS, batch)
+        decide(points, codes, 2, x[fold[0]], strength, STRENGTHS, batch)
         return strength
 
     def ridge_cv(fit: np.ndarray, fold: Fold) -> float:

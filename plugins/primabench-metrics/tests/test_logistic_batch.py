@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from primabench_metrics import penalties
 from primabench_metrics.logistic import GRADIENT, probabilities
-from primabench_metrics.logistic_batch import decisions
+from primabench_metrics.logistic_batch import Batch, decisions
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
@@ -89,3 +89,17 @@ def test_rows_that_are_all_alike_have_no_direction():
     scores, gradient = decisions(np.ones((10, 3)), np.arange(10) % 2, 2, [np.arange(8)], (1e-4, 1e4))
     assert gradient.max() <= GRADIENT
     assert scores == pytest.approx(0.0, abs=1e-6)
+
+
+def test_fits_that_need_not_be_exact_are_close_and_repeat_to_the_bit():
+    x, y = make(150, 60, seed=3)
+    parts, strengths = [np.arange(100), np.arange(50, 150)], (1e-4, 1e-2, 1.0, 1e2)
+    batch = Batch.of(x, y, 2)
+    exact, gradient = batch.fit(parts, strengths)
+    near, _ = batch.fit(parts, strengths, exact=False)
+    again, _ = Batch.of(x, y, 2).fit(parts, strengths, exact=False)
+    assert gradient.max() <= GRADIENT
+    assert near.tobytes() == again.tobytes()
+    scores, close = batch.decide(exact, batch.rows), batch.decide(near, batch.rows)
+    assert probabilities(close.reshape(-1, 1)) == pytest.approx(probabilities(scores.reshape(-1, 1)), abs=1e-3)
+    assert batch.decide_others(exact, x) == pytest.approx(scores, abs=1e-8)

@@ -26,6 +26,7 @@ from primabench_metrics.penalties import (
     SkippedError,
     decide,
     logistic_in_folds,
+    prepare,
     ridge_in_folds,
     ridge_left_out,
 )
@@ -221,11 +222,12 @@ def _classify(points: Floats, truth: Labels, splits: tuple[Split, ...], names: N
         present, codes = np.unique(truth.codes[split.fit], return_inverse=True)
         if len(present) < classes:
             flags.add("class_absent_in_fit")
-        strength = _choose_strength(
-            points[split.fit], codes, len(present), _named(names, split.fit), _seed(task, split, names)
-        )
+        fitted, seed = points[split.fit], _seed(task, split, names)
+        folds = _class_folds(codes, len(present), _named(names, split.fit), seed)
+        batch = prepare(fitted, codes, len(present))
+        strength = logistic_in_folds(fitted, codes, len(present), folds, batch=batch)
         choices[split.name] = strength
-        decision, gradient = decide(points[split.fit], codes, len(present), points[split.score], strength)
+        decision, gradient = decide(fitted, codes, len(present), points[split.score], strength, batch=batch)
         if gradient > GRADIENT:
             flags.add("not_converged")
         if classes == 2:
@@ -236,14 +238,13 @@ def _classify(points: Floats, truth: Labels, splits: tuple[Split, ...], names: N
     return OutOfFold(values, choices, np.empty(0), tuple(sorted(flags)), splits)
 
 
-def _choose_strength(points: Floats, codes: Ints, classes: int, names: Names, seed: str) -> float:
-    """C with the best mean inner score; the smallest among equals."""
+def _class_folds(codes: Ints, classes: int, names: Names, seed: str) -> list[Ints]:
+    """Rows of each inner fold, every class dealt out evenly."""
     smallest = int(np.bincount(codes, minlength=classes).min())
     if classes < 2 or smallest < 2:
         raise SkippedError("too_few_items", "a class has fewer than two rows to fit on: no inner cross-validation")
     strata = [np.flatnonzero(codes == c) for c in range(classes)]
-    folds = _inner_folds(strata, names, min(INNER_FOLDS, smallest), seed)
-    return logistic_in_folds(points, codes, classes, folds)
+    return _inner_folds(strata, names, min(INNER_FOLDS, smallest), seed)
 
 
 def _named(names: Names, rows: Ints) -> Names:

@@ -1,8 +1,9 @@
 """Many large logistic regressions at once: all penalties of all inner folds share the products with the rows.
 
-Newton's method for every problem in step; its equations are solved by conjugate gradients in single precision, which
-only costs turns: gradients and convergence are in double precision. The leading directions of the rows, found once by
-random projection, precondition all problems (Halko et al. 2011, doi:10.1137/090771806).
+Limited-memory BFGS (Nocedal 1980, doi:10.1090/S0025-5718-1980-0572855-7) for every problem in step, in coordinates in
+which the leading directions of the rows, found once by random projection (Halko et al. 2011, doi:10.1137/090771806),
+are no longer than the others. Single precision comes first: the residuals of a fit shrink with its gradient, so that
+rounding does too. What that leaves is finished in double precision.
 """
 
 from __future__ import annotations
@@ -10,10 +11,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from attrs import define, frozen
+from attrs import asdict, define, evolve, field, frozen
 from numpy.typing import NDArray
 
-from primabench_metrics.basis import standardise
+from primabench_metrics.basis import Standard, standardise
 from primabench_metrics.logistic import GRADIENT, targets
 
 Floats = NDArray[np.float64]
@@ -21,7 +22,10 @@ Ints = NDArray[np.int64]
 Reals = NDArray[Any]
 """In single or in double precision."""
 
-_AIM, _STEPS, _TURNS, _SINGLE_STEPS = GRADIENT, 100, 250, 30
+CLOSE = 1e-6
+"""|gradient| ≤ CLOSE·|penalty's gradient| also ends a fit that is not to be exact. The objective is as convex as its
+penalty, so that no coefficient, and no score by them, is then further than this share of |w| from the optimum."""
+_TURNS, _MEMORY, _SEARCHES, _SLOPE = 2000, 10, 8, 0.3
 _DIRECTIONS, _PASSES = 128, 2
 
 
@@ -48,33 +52,21 @@ def decisions(
         >>> bool(scores[0, 0, 3, 0] > 0), bool(gradient.max() < 1e-8)
         (True, True)
     """
-    problems = _Problems.of(points, targets(codes, classes), fitted, strengths)
-    state = _State.zero(problems)
-    gradient = _solve(problems, state)
-    n, outputs = len(points), problems.target.shape[1]
-    shape = (n, len(fitted), len(strengths), outputs)
-    return state.scores.reshape(shape).transpose(1, 2, 0, 3), gradient.reshape(len(fitted), len(strengths))
+    batch = Batch.of(points, codes, classes)
+    coefficients, gradient = batch.fit(fitted, strengths)
+    return batch.decide(coefficients, batch.rows), gradient
 
 
 @frozen(eq=False)
-class _Problems:
-    """Rows in common coordinates, and what differs between the problems (axis b; o: outputs)."""
+class Batch:
+    """Rows that many fits share, standardised on all of them; a column of ones is the last."""
 
+    scale: Standard
     rows: Floats
-    """(n, width), standardised on all rows."""
-    single: NDArray[np.float32]
-    """The same in single precision."""
+    """(n, width + 1)."""
     target: Floats
-    """(n, o)."""
-    weight: Floats
-    """(n, b): 1 / rows of the fit, 0 where a row is not fitted."""
-    shift: Floats
-    """(width, b) mean of each column over the fitted rows."""
-    inverse: Floats
-    """(width, b) one over its deviation; 0 where it does not vary."""
-    penalty: Floats
-    """(b,)."""
-    directions: NDArray[np.float32]
+    """(o, n) of 0 and 1."""
+    directions: Floats
     """(width, k) orthonormal: where the rows vary most."""
     spread: Floats
     """(k,) mean square along them."""
@@ -82,245 +74,299 @@ class _Problems:
     """Mean square along any other direction."""
 
     @classmethod
-    def of(cls, points: Floats, target: Floats, fitted: list[Ints], strengths: tuple[float, ...]) -> _Problems:
-        rows = standardise(points).apply(points)
-        n, width, count = *rows.shape, len(strengths)
-        weight, shift, inverse, penalty = [], [], [], []
-        for part in fitted:
-            mask = np.zeros(n)
-            mask[part] = 1.0 / len(part)
-            scale = standardise(rows[part])
-            weight.append(mask)
-            shift.append(scale.mean)
-            varies = scale.varies if scale.shift is None else scale.varies & (scale.shift == 0)  # beside the whole: 0
-            inverse.append(np.where(varies, 1.0 / scale.scale, 0.0))
-            penalty += [1.0 / (c * len(part)) for c in strengths]
-        directions, spread = _leading(rows)
-        rest = max(0.0, float(np.square(rows).sum()) / n - float(spread.sum())) / max(1, width - len(spread))
-        return cls(
-            rows=rows,
-            single=rows.astype(np.float32),
-            target=target,
-            weight=np.repeat(np.stack(weight, axis=1), count, axis=1),
-            shift=np.repeat(np.stack(shift, axis=1), count, axis=1),
-            inverse=np.repeat(np.stack(inverse, axis=1), count, axis=1),
-            penalty=np.asarray(penalty),
-            directions=directions.astype(np.float32),
-            spread=spread,
-            rest=rest,
-        )
+    def of(cls, points: Floats, codes: Ints, classes: int) -> Batch:
+        """Prepare rows.
 
-    def chances(self, scores: Floats) -> Floats:
-        """(n, b, o)."""
-        if scores.shape[2] == 1:
-            result: Floats = 0.5 + 0.5 * np.tanh(0.5 * scores)
-        else:
-            shifted = np.exp(scores - scores.max(axis=2, keepdims=True))
-            result = shifted / shifted.sum(axis=2, keepdims=True)
-        return result
+        Args:
+            points: (n, width) rows.
+            codes: (n,) in ``range(classes)``.
+            classes: Number of classes, at least two.
+        """
+        scale = standardise(points)
+        rows = np.ones((points.shape[0], points.shape[1] + 1))
+        rows[:, :-1] = scale.apply(points)
+        return cls(scale, rows, targets(codes, classes).T, *_leading(rows[:, :-1].astype(np.float32)))
 
-    def losses(self, scores: Floats, at: Ints) -> Floats:
-        """(b,) mean loss of some problems."""
-        target = self.target[:, None]
-        if scores.shape[2] == 1:
-            loss = (np.maximum(scores, 0) + np.log1p(np.exp(-np.abs(scores))) - target * scores)[:, :, 0]
-        else:
-            top = scores.max(axis=2)
-            loss = np.log(np.exp(scores - top[:, :, None]).sum(axis=2)) + top - (target * scores).sum(axis=2)
-        result: Floats = (self.weight[:, at] * loss).sum(axis=0)
-        return result
+    def fit(self, fitted: list[Ints], strengths: tuple[float, ...], *, exact: bool = True) -> tuple[Floats, Floats]:
+        """Coefficients (parts, strengths, o, width + 1) for these rows' scale, and (parts, strengths) gradient norms.
 
-    def forward(self, w: Reals, free: Reals, at: Ints, rows: Reals) -> Any:
-        """(n, b, o) scores of coefficients (width, b, o) and intercepts (b, o)."""
-        scaled = (w * self.inverse[:, at, None]).astype(rows.dtype)
-        offset = free - np.einsum("wb,wbo->bo", self.shift[:, at], scaled)
-        width, b, o = w.shape
-        return (rows @ scaled.reshape(width, b * o)).reshape(-1, b, o) + offset.astype(rows.dtype)
+        Args:
+            fitted: Rows of each fit.
+            strengths: Values of C.
+            exact: To a gradient norm of 1e-8; else also to :data:`CLOSE`.
+        """
+        problems = _Problems.of(self, fitted, strengths)
+        weights = np.zeros(problems.shape)
+        gradient, close = _descend(problems.cast(np.float32), weights, CLOSE)
+        left = np.arange(len(weights)) if exact else np.flatnonzero(~close)
+        if len(left):
+            again = weights[left]
+            gradient[left], _ = _descend(problems.some(left), again, 0.0)
+            weights[left] = again
+        shape = (len(fitted), len(strengths))
+        return problems.scaled(weights).reshape(*shape, *weights.shape[1:]), gradient.reshape(shape)
 
-    def back(self, at_rows: Reals, at: Ints, rows: Reals) -> tuple[Any, Any]:
-        """Gradients (width, b, o) and (b, o) of what (n, b, o) says at the rows."""
-        n, b, o = at_rows.shape
-        total = at_rows.sum(axis=0)
-        found = (rows.T @ at_rows.reshape(n, b * o)).reshape(-1, b, o)
-        found = self.inverse[:, at, None] * (found - self.shift[:, at, None] * total)
-        return found.astype(rows.dtype, copy=False), total
+    def decide(self, coefficients: Floats, rows: Floats) -> Floats:
+        """(..., m, o) scores of standardised rows, a column of ones being the last, by (..., o, width + 1)."""
+        found: Floats = np.swapaxes(coefficients @ rows.T, -1, -2)
+        return found
+
+    def decide_others(self, coefficients: Floats, points: Floats) -> Floats:
+        """The same of rows as they come."""
+        return self.decide(coefficients, np.hstack([self.scale.apply(points), np.ones((len(points), 1))]))
 
 
-def _leading(rows: Floats) -> tuple[Floats, Floats]:
-    """Directions in which rows vary most, and the mean squares along them."""
-    k = min(_DIRECTIONS, *rows.shape)
-    found = np.random.Philox(key=np.array([1, 1], np.uint64)).random_raw(rows.shape[1] * k)
-    start = (np.asarray(found) >> np.uint64(11)).astype(np.float64) / 2.0**53 - 0.5
-    basis = np.linalg.qr(rows.T @ (rows @ start.reshape(rows.shape[1], k)))[0]
-    for _ in range(_PASSES - 1):
+def _leading(rows: NDArray[np.float32]) -> tuple[Floats, Floats, float]:
+    """Directions in which rows vary most, the mean squares along them, and along each of the rest."""
+    n, width = rows.shape
+    k = min(_DIRECTIONS, n, width)
+    found = np.random.Philox(key=np.array([1, 1], np.uint64)).random_raw(width * k)
+    basis = ((np.asarray(found) >> np.uint64(40)).astype(np.float32) / np.float32(2**24) - 0.5).reshape(width, k)
+    for _ in range(_PASSES):
         basis = np.linalg.qr(rows.T @ (rows @ basis))[0]
     seen = rows @ basis
-    values, turn = np.linalg.eigh(seen.T @ seen / len(rows))
-    return basis @ turn, np.maximum(values, 0.0)
-
-
-@define(eq=False)
-class _State:
-    """Where every problem stands."""
-
-    weights: Floats
-    """(width, b, o)."""
-    free: Floats
-    """(b, o) intercepts."""
-    scores: Floats
-    """(n, b, o)."""
-
-    @classmethod
-    def zero(cls, problems: _Problems) -> _State:
-        n, width, b, o = *problems.rows.shape, len(problems.penalty), problems.target.shape[1]
-        return cls(np.zeros((width, b, o)), np.zeros((b, o)), np.zeros((n, b, o)))
-
-
-def _solve(problems: _Problems, state: _State) -> Floats:
-    """Bring every problem to its optimum; returns (b,) the largest gradient entries."""
-    norms = np.full(len(problems.penalty), np.inf)
-    at = np.arange(len(norms))
-    for turn in range(_STEPS):
-        chances = problems.chances(state.scores[:, at])
-        misses = problems.weight[:, at, None] * (chances - problems.target[:, None])
-        gradient, slack = problems.back(misses, at, problems.rows)
-        gradient += problems.penalty[at, None] * state.weights[:, at]
-        norms[at] = np.maximum(np.abs(gradient).max(axis=(0, 2)), np.abs(slack).max(axis=1))
-        going = norms[at] > _AIM
-        if not going.any():
-            break
-        at, chances, gradient, slack = at[going], chances[:, going], gradient[:, going], slack[going]
-        rows = problems.single if turn < _SINGLE_STEPS else problems.rows
-        moved = _move(
-            problems, state, at, (gradient, slack), _newton_step(problems, at, chances, gradient, slack, rows)
-        )
-        at = at[moved]
-        if not len(at):
-            break
-    return norms
-
-
-def _move(
-    problems: _Problems, state: _State, at: Ints, gradient: tuple[Floats, Floats], step: tuple[Floats, Floats]
-) -> NDArray[np.bool_]:
-    """Go along each step as far as the loss falls enough; returns which problems moved."""
-    along = problems.forward(*step, at, problems.rows)
-    scores, weights, penalty = state.scores[:, at], state.weights[:, at], problems.penalty[at]
-    mixed, square = (weights * step[0]).sum(axis=(0, 2)), np.square(step[0]).sum(axis=(0, 2))
-    slope = (gradient[0] * step[0]).sum(axis=(0, 2)) + (gradient[1] * step[1]).sum(axis=1)
-    before = problems.losses(scores, at)
-    length, going = np.ones(len(at)), np.ones(len(at), bool)
-    while going.any():
-        here = np.flatnonzero(going)
-        t = length[here]
-        after = problems.losses(scores[:, here] + t[:, None] * along[:, here], at[here])
-        gained = after - before[here] + penalty[here] * (t * mixed[here] + 0.5 * t * t * square[here])
-        fine = (gained <= 1e-4 * t * slope[here]) | (np.abs(slope[here]) * t < 1e-15 * np.maximum(1.0, before[here]))
-        going[here[fine]] = False
-        length[here[~fine]] /= 2
-        lost = going & (length < 1e-10)
-        length[lost], going[lost] = 0.0, False
-    state.weights[:, at] += length[:, None] * step[0]
-    state.free[at] += length[:, None] * step[1]
-    state.scores[:, at] += length[:, None] * along
-    return length > 0
-
-
-def _newton_step(
-    problems: _Problems, at: Ints, chances: Floats, gradient: Floats, slack: Floats, rows: Reals
-) -> tuple[Floats, Floats]:
-    """Steps that solve Hessian·step = -gradient, to a residual that shrinks with the gradient."""
-    size = np.sqrt(np.square(gradient).sum(axis=(0, 2)) + np.square(slack).sum(axis=1))
-    goal = np.minimum(0.25, np.sqrt(size))
-    system = _System.of(problems, at, chances, rows)
-    scale = size[:, None]
-    residual, beside = (-gradient / scale).astype(rows.dtype), (-slack / scale).astype(rows.dtype)
-    step, free = np.zeros_like(residual), np.zeros_like(beside)
-    solved, solved_free = system.precondition(residual, beside, slice(None))
-    ahead, ahead_free = solved.copy(), solved_free.copy()
-    product = _inner(residual, solved) + (beside * solved_free).sum(axis=1)
-    run = np.arange(len(at))
-    for _ in range(_TURNS):
-        curved, curved_free = system.apply(ahead[:, run], ahead_free[run], run)
-        bend = _inner(ahead[:, run], curved) + (ahead_free[run] * curved_free).sum(axis=1)
-        sound = (bend > 0) & (product[run] > 0)
-        if not sound.all():
-            run, curved, curved_free, bend = run[sound], curved[:, sound], curved_free[sound], bend[sound]
-            if not len(run):
-                break
-        far = (product[run] / bend)[:, None]
-        step[:, run] += far * ahead[:, run]
-        free[run] += far * ahead_free[run]
-        residual[:, run] -= far * curved
-        beside[run] -= far * curved_free
-        left = np.sqrt(_inner(residual[:, run], residual[:, run]) + np.square(beside[run]).sum(axis=1))
-        run = run[left > goal[run]]
-        if not len(run):
-            break
-        solved, solved_free = system.precondition(residual[:, run], beside[run], run)
-        fresh = _inner(residual[:, run], solved) + (beside[run] * solved_free).sum(axis=1)
-        turn = (fresh / product[run])[:, None]
-        product[run] = fresh
-        ahead[:, run] = solved + turn * ahead[:, run]
-        ahead_free[run] = solved_free + turn * ahead_free[run]
-    return step.astype(np.float64) * scale, free.astype(np.float64) * scale
-
-
-def _inner(a: Reals, b: Reals) -> Reals:
-    return np.asarray(np.einsum("wbo,wbo->b", a, b))
+    values, turn = np.linalg.eigh((seen.T @ seen).astype(np.float64) / n)
+    values = np.maximum(values, 0.0)
+    total = float(np.einsum("nw,nw->", rows, rows, dtype=np.float64)) / n
+    return basis.astype(np.float64) @ turn, values, max(0.0, total - float(values.sum())) / max(1, width - k)
 
 
 @frozen(eq=False)
-class _System:
-    """Hessians of some problems, and an approximation that is cheap to invert."""
+class _Problems:
+    """What differs between the fits (axis b), all in the precision of the rows; o: outputs, q: width + 1."""
 
-    problems: _Problems
-    at: Ints
-    chances: Reals
-    weight: Reals
-    penalty: Reals
-    outside: Reals
-    """(b, o) inverse of the approximation away from the leading directions."""
-    inside: Reals
-    """(k, b, o) what it adds along them."""
-    free: Reals
-    """(b, o) inverse for the intercepts."""
     rows: Reals
+    """(n, q)."""
+    target: Reals
+    """(o, n)."""
+    weight: Reals
+    """(b, 1, n): 1 / rows of the fit, 0 where a row is not fitted."""
+    shift: Reals
+    """(b, 1, q) mean of each column over the fitted rows; 0 for the ones."""
+    inverse: Reals
+    """(b, 1, q) one over its deviation; 0 where it does not vary."""
+    penalty: Reals
+    """(b, 1, q); 0 for the intercept."""
+    directions: Reals
+    """(width, k)."""
+    inside: Reals
+    """(b, 1, k) what a direction is stretched by beyond the others."""
+    outside: Reals
+    """(b, 1, q) what all others are stretched by."""
 
     @classmethod
-    def of(cls, problems: _Problems, at: Ints, chances: Floats, rows: Reals) -> _System:
-        kind = rows.dtype
-        weight, penalty = problems.weight[:, at, None], problems.penalty[at, None]
-        bend = np.maximum((weight * chances * (1 - chances)).sum(axis=0), 1e-30)
-        outside = 1.0 / (bend * problems.rest + penalty)
-        inside = 1.0 / (bend * problems.spread[:, None, None] + penalty) - outside
+    def of(cls, batch: Batch, fitted: list[Ints], strengths: tuple[float, ...]) -> _Problems:
+        rows = batch.rows
+        mask = np.zeros((len(fitted), len(rows)))
+        for one, part in zip(mask, fitted, strict=True):
+            one[part] = 1.0 / len(part)
+        shift, inverse = _scales(rows, mask, fitted)
+        penalty = np.outer([1.0 / len(part) for part in fitted], 1.0 / np.asarray(strengths)).reshape(-1, 1, 1)
+        outputs, count = len(batch.target), len(strengths)
+        bend = 0.25 if outputs == 1 else (1 - 1 / outputs) / outputs  # of the loss where nothing is known
+        outside = 1.0 / np.sqrt(bend * batch.rest + penalty)
+        free = np.arange(rows.shape[1]) == rows.shape[1] - 1
         return cls(
-            problems=problems,
-            at=at,
-            chances=chances.astype(kind),
-            weight=weight.astype(kind),
-            penalty=penalty.astype(kind),
-            outside=outside.astype(kind),
-            inside=inside.astype(kind),
-            free=(1.0 / bend).astype(kind),
             rows=rows,
+            target=batch.target,
+            weight=np.repeat(mask, count, axis=0)[:, None],
+            shift=np.repeat(shift, count, axis=0)[:, None],
+            inverse=np.repeat(inverse, count, axis=0)[:, None],
+            penalty=np.where(free, 0.0, penalty),
+            directions=batch.directions,
+            inside=1.0 / np.sqrt(bend * batch.spread + penalty) - outside,
+            outside=np.where(free, 1.0 / np.sqrt(bend), outside),
         )
 
-    def apply(self, step: Reals, free: Reals, run: Ints) -> tuple[Reals, Reals]:
-        """Hessian times step."""
-        along = self.problems.forward(step, free, self.at[run], self.rows)
-        p = self.chances[:, run]
-        if p.shape[2] == 1:
-            along *= p * (1 - p)
-        else:
-            along = p * (along - (p * along).sum(axis=2, keepdims=True))
-        along *= self.weight[:, run]
-        found, total = self.problems.back(along, self.at[run], self.rows)
-        return found + self.penalty[run] * step, total
+    @property
+    def shape(self) -> tuple[int, int, int]:
+        """(b, o, q) of coefficients."""
+        return len(self.weight), len(self.target), self.rows.shape[1]
 
-    def precondition(self, right: Reals, free: Reals, run: Ints | slice) -> tuple[Reals, Reals]:
-        """The approximate inverse."""
-        width, b, o = right.shape
-        along = (self.problems.directions.T @ right.reshape(width, b * o)).reshape(-1, b, o) * self.inside[:, run]
-        leading = (self.problems.directions @ along.reshape(-1, b * o)).reshape(width, b, o)
-        return (self.outside[run] * right + leading).astype(right.dtype, copy=False), self.free[run] * free
+    def cast(self, kind: type[np.floating[Any]]) -> _Problems:
+        """The same in another precision."""
+        return _Problems(**{name: value.astype(kind) for name, value in asdict(self, recurse=False).items()})
+
+    def some(self, at: Ints | NDArray[np.bool_]) -> _Problems:
+        """Some of the problems."""
+        names = ("weight", "shift", "inverse", "penalty", "inside", "outside")
+        return evolve(self, **{name: getattr(self, name)[at] for name in names})
+
+    def scaled(self, weights: Reals) -> Reals:
+        """Coefficients for the common rows."""
+        found = weights * self.inverse
+        found[..., -1] -= np.einsum("boq,bq->bo", found, self.shift[:, 0])
+        return np.asarray(found)
+
+    def scores(self, weights: Reals) -> Reals:
+        """(b, o, n)."""
+        b, o, q = weights.shape
+        return np.asarray((self.scaled(weights).reshape(b * o, q) @ self.rows.T).reshape(b, o, -1))
+
+    def gradient(self, misses: Reals, weights: Reals) -> Reals:
+        """(b, o, q) of the objective, where misses (b, o, n) is the loss's derivative by the scores."""
+        b, o, n = misses.shape
+        found = (misses.reshape(b * o, n) @ self.rows).reshape(b, o, -1)
+        return np.asarray(self.inverse * (found - self.shift * found[..., -1:]) + self.penalty * weights)
+
+    def misses(self, scores: Reals) -> tuple[Reals, Reals]:
+        """Chances less targets, exact also where they nearly meet; and the chances or, of one output, the bend."""
+        if scores.shape[1] == 1:
+            sign = 1 - 2 * self.target
+            wrong = 1 / (1 + np.exp(np.minimum(-sign * scores, 80)))
+            return np.asarray(sign * wrong), np.asarray(wrong * (1 - wrong))
+        chances = np.exp(scores - scores.max(axis=1, keepdims=True))
+        chances /= chances.sum(axis=1, keepdims=True)
+        other = chances * (1 - self.target)
+        return np.asarray(other - self.target * other.sum(axis=1, keepdims=True)), chances
+
+    def curvature(self, chances: Reals, along: Reals) -> Reals:
+        """(b,) second derivative of the loss along changes of the scores."""
+        if along.shape[1] == 1:
+            return np.asarray(np.einsum("bon,bon->b", self.weight * chances * along, along))
+        mean = (chances * along).sum(axis=1, keepdims=True)
+        return np.asarray((self.weight * chances * np.square(along - mean)).sum(axis=(1, 2)))
+
+    def stretch(self, vectors: Reals) -> Reals:
+        """To coordinates in which the leading directions are no longer than others, or back: it is symmetric."""
+        b, o, q = vectors.shape
+        leading = (vectors[..., :-1].reshape(b * o, q - 1) @ self.directions).reshape(b, o, -1) * self.inside
+        found = vectors * self.outside
+        found[..., :-1] += (leading.reshape(b * o, -1) @ self.directions.T).reshape(b, o, q - 1)
+        return np.asarray(found)
+
+
+def _scales(rows: Floats, mask: Floats, fitted: list[Ints]) -> tuple[Floats, Floats]:
+    """(parts, q) means, and (parts, q) one over the deviations, of the rows of each part."""
+    shift = mask @ rows
+    square = mask @ np.square(rows)
+    variance = square - np.square(shift)
+    inverse = 1.0 / np.sqrt(np.maximum(variance, 1e-300))
+    for part, of_part in enumerate(fitted):  # where squares cancel, deviations are taken themselves
+        unsure = np.flatnonzero(variance[part, :-1] <= 1e-6 * square[part, :-1])
+        exact = standardise(rows[np.ix_(of_part, unsure)])
+        shift[part, unsure], inverse[part, unsure] = exact.mean, np.where(exact.varies, 1.0 / exact.scale, 0.0)
+    shift[:, -1], inverse[:, -1] = 0.0, 1.0
+    return shift, inverse
+
+
+@define(eq=False)
+class _Memory:
+    """Last steps of every problem and how the gradient changed with them; gives the next direction."""
+
+    steps: Reals
+    """(b, memory, o·q)."""
+    changes: Reals
+    across: Floats = field(init=False)
+    """(b, memory, memory) products of steps and changes."""
+    among: Floats = field(init=False)
+    """(b, memory, memory) products of changes."""
+    count: int = 0
+
+    def __attrs_post_init__(self) -> None:
+        b, size, _ = self.steps.shape
+        self.across, self.among = np.zeros((b, size, size)), np.zeros((b, size, size))
+
+    def keep(self, going: NDArray[np.bool_]) -> None:
+        self.steps, self.changes = self.steps[going], self.changes[going]
+        self.across, self.among = self.across[going], self.among[going]
+
+    def add(self, step: Reals, change: Reals) -> None:
+        at = self.count % self.steps.shape[1]
+        self.count += 1
+        self.steps[:, at], self.changes[:, at] = step, change
+        both = np.stack([step, change], axis=2)
+        new = self.changes @ both
+        self.across[:, at], self.among[:, at] = new[..., 0], new[..., 1]
+        self.among[:, :, at] = new[..., 1]
+        self.across[:, :, at] = (self.steps @ change[..., None])[..., 0]
+
+    def direction(self, gradient: Reals) -> Reals:
+        """Minus the inverse Hessian that steps and changes suggest, times (b, o·q) gradients (Byrd et al. 1994)."""
+        size = self.steps.shape[1]
+        order = np.arange(max(0, self.count - size), self.count) % size
+        if not len(order):
+            return -gradient
+        across = np.triu(self.across[:, order][:, :, order])
+        among = self.among[:, order][:, :, order]
+        diagonal = np.einsum("bii->bi", across)
+        length = diagonal[:, -1:] / among[:, -1, -1:]
+        right = (self.steps @ gradient[..., None])[:, order].astype(np.float64)
+        left = (self.changes @ gradient[..., None])[:, order, 0]
+        first = np.linalg.solve(across, right)
+        mixed = diagonal * first[..., 0] + length * ((among @ first)[..., 0] - left)
+        second = np.linalg.solve(np.swapaxes(across, 1, 2), mixed[..., None])
+        weights = np.zeros((2, len(gradient), 1, size), gradient.dtype)
+        weights[0, :, 0, order], weights[1, :, 0, order] = second[..., 0].T, (length * first[..., 0]).T
+        found = weights[1] @ self.changes - weights[0] @ self.steps
+        return np.asarray(found[:, 0] - length.astype(gradient.dtype) * gradient)
+
+
+def _descend(problems: _Problems, weights: Floats, close: float) -> tuple[Floats, NDArray[np.bool_]]:
+    """Move the weights (b, o, q) in place; returns (b,) the largest gradient entries and whether that is enough."""
+    at, kind = np.arange(len(weights)), problems.rows.dtype
+    norms, done = np.full(len(at), np.inf), np.zeros(len(at), bool)
+    here = weights.astype(kind)
+    scores = problems.scores(here)
+    gradient = problems.gradient(problems.weight * problems.misses(scores)[0], here)
+    stretched = problems.stretch(gradient)
+    empty = np.zeros((len(at), _MEMORY, here[0].size), kind)
+    memory = _Memory(empty, empty.copy())
+    moved = np.ones(len(at), bool)
+    for _ in range(_TURNS):
+        norms[at] = np.abs(gradient).max(axis=(1, 2))
+        done[at] = norms[at] <= GRADIENT
+        if close:
+            done[at] |= _squares(gradient) <= close**2 * _squares(problems.penalty * here)
+        weights[at] = here
+        going = ~done[at] & moved
+        if not going.any():
+            break
+        if not going.all():
+            at, here, scores, stretched = at[going], here[going], scores[going], stretched[going]
+            problems = problems.some(going)
+            memory.keep(going)
+        step = memory.direction(stretched.reshape(len(at), -1)).reshape(here.shape)
+        uphill = ~(np.einsum("boq,boq->b", stretched, step) < 0)  # or not a number
+        step[uphill] = -stretched[uphill]
+        length, scores, misses, turned = _search(problems, here, scores, stretched, step)
+        here = here + length * turned
+        gradient = problems.gradient(problems.weight * misses, here)
+        before, stretched = stretched, problems.stretch(gradient)
+        taken, change = (length * step).reshape(len(at), -1), (stretched - before).reshape(len(at), -1)
+        size = np.linalg.norm(taken, axis=1) * np.linalg.norm(change, axis=1)
+        moved = np.einsum("bq,bq->b", taken, change) > np.finfo(kind).eps * size  # else rounding has the last word
+        taken[~moved], change[~moved] = 1.0, 1.0
+        memory.add(taken, change)
+    return norms, done
+
+
+def _squares(vectors: Reals) -> Reals:
+    return np.asarray(np.einsum("boq,boq->b", vectors, vectors))
+
+
+def _search(
+    problems: _Problems, weights: Reals, scores: Reals, stretched: Reals, step: Reals
+) -> tuple[Reals, Reals, Reals, Reals]:
+    """How far along each step the slope is less than a third of what it was, and the scores and misses there."""
+    turned = problems.stretch(step)
+    along = problems.scores(turned)
+    slope = np.abs(np.einsum("boq,boq->b", stretched, step))
+    pulled = problems.penalty * turned
+    pull, grow = (np.einsum("boq,boq->b", pulled, x) for x in (weights, turned))
+    length = np.ones(len(step), scores.dtype)
+    low, high = np.zeros_like(length), np.full_like(length, np.inf)
+    for search in range(_SEARCHES):
+        there = scores + length[:, None, None] * along
+        misses, chances = problems.misses(there)
+        rise = np.einsum("bon,bon->b", problems.weight * misses, along) + pull + length * grow
+        steep = np.abs(rise) > _SLOPE * slope
+        if not steep.any() or search == _SEARCHES - 1:
+            break
+        bend = problems.curvature(chances, along) + grow
+        low, high = np.where(rise < 0, length, low), np.where(rise > 0, length, high)
+        ahead = length - rise / np.maximum(bend, np.finfo(bend.dtype).tiny)
+        between = np.where(np.isfinite(high), (low + high) / 2, 4 * length)
+        ahead = np.where((ahead > low) & (ahead < np.minimum(high, 10 * length)), ahead, between)
+        length = np.where(steep, ahead, length)
+    return length[:, None, None], there, misses, turned

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from primabench_metrics.basis import Basis
 from primabench_metrics.logistic import logistic_path, probabilities
-from primabench_metrics.logistic_batch import decisions
+from primabench_metrics.logistic_batch import Batch
 from primabench_metrics.ridge import LeaveOneOut, ridge_path
 from primabench_metrics.runs import area, rank_counts
 
@@ -39,8 +39,25 @@ def first_best(scores: Floats) -> int:
     return int(np.flatnonzero(scores >= scores.max() - SAME)[0])
 
 
+def prepare(points: Floats, codes: Ints, classes: int) -> Batch | None:
+    """What :func:`logistic_in_folds` and :func:`decide` can share if both get it; None where there is nothing.
+
+    Args:
+        points: (n, width) rows to fit on.
+        codes: (n,) in ``range(classes)``.
+        classes: Number of classes.
+    """
+    columns = (min(points.shape[0], points.shape[1]) + 1) * (1 if classes == 2 else classes)
+    return None if columns <= LARGEST_HESSIAN else Batch.of(points, codes, classes)
+
+
 def logistic_in_folds(
-    points: Floats, codes: Ints, classes: int, folds: list[Ints], strengths: tuple[float, ...] = STRENGTHS
+    points: Floats,
+    codes: Ints,
+    classes: int,
+    folds: list[Ints],
+    strengths: tuple[float, ...] = STRENGTHS,
+    batch: Batch | None = None,
 ) -> float:
     """C chosen over inner folds: by AUROC for two classes, by log loss for more.
 
@@ -50,9 +67,12 @@ def logistic_in_folds(
         classes: Number of classes.
         folds: Rows held out in turn.
         strengths: Values of C, strongest penalty (smallest C) first.
+        batch: What :func:`prepare` made of these rows, if it was called.
     """
+    batch = batch or prepare(points, codes, classes)
     scores = np.zeros(len(strengths))
-    for held, decided in zip(folds, _inner_decisions(points, codes, classes, folds, strengths), strict=True):
+    decisions = _inner_decisions(points, codes, classes, folds, strengths, batch)
+    for held, decided in zip(folds, decisions, strict=True):
         for place, decision in enumerate(decided):
             if classes == 2:
                 found = area(rank_counts(decision[:, 0].copy(), codes[held], 1))
@@ -66,20 +86,25 @@ def logistic_in_folds(
 
 
 def _inner_decisions(
-    points: Floats, codes: Ints, classes: int, folds: list[Ints], strengths: tuple[float, ...]
+    points: Floats,
+    codes: Ints,
+    classes: int,
+    folds: list[Ints],
+    strengths: tuple[float, ...],
+    batch: Batch | None,
 ) -> Iterator[list[Floats]]:
     """For each inner fold, the scores of its held rows by each C."""
     fitted = [np.setdiff1d(np.arange(len(codes)), held) for held in folds]
-    if _is_small(points, classes):
+    if batch is None:
         for held, part in zip(folds, fitted, strict=True):
             basis = Basis.of(points[part])
             asked = basis.coordinates(points[held])
             path = logistic_path(basis, codes[part], classes, strengths)
             yield [asked @ fit.weights[:-1] + fit.weights[-1] for fit in path]
         return
-    scores, _ = decisions(points, codes, classes, fitted, strengths)
-    for held, of_fold in zip(folds, scores, strict=True):
-        yield [of_c[held] for of_c in of_fold]
+    coefficients, _ = batch.fit(fitted, strengths, exact=False)
+    for held, of_fold in zip(folds, coefficients, strict=True):
+        yield list(batch.decide(of_fold, batch.rows[held]))
 
 
 def decide(
@@ -89,6 +114,7 @@ def decide(
     others: Floats,
     strength: float,
     strengths: tuple[float, ...] = STRENGTHS,
+    batch: Batch | None = None,
 ) -> tuple[Floats, float]:
     """Scores of other rows by one logistic fit.
 
@@ -99,24 +125,18 @@ def decide(
         others: (m, width) rows to score.
         strength: C.
         strengths: Values of C that it was chosen from, smallest first: a small problem is led up to it.
+        batch: What :func:`prepare` made of the rows to fit on, if it was called.
 
     Returns:
         (m, outputs) float64, one output for two classes, else one a class; the gradient norm that was reached.
     """
-    if _is_small(points, classes):
+    batch = batch or prepare(points, codes, classes)
+    if batch is None:
         up_to = strengths[: strengths.index(strength) + 1]
         fit = logistic_path(Basis.of(points), codes, classes, up_to)[-1]
         return fit.decision(others), fit.gradient
-    both = np.concatenate([points, others])
-    padded = np.concatenate([codes, np.zeros(len(others), np.int64)])
-    scores, gradient = decisions(both, padded, classes, [np.arange(len(points))], (strength,))
-    return scores[0, 0, len(points) :], float(gradient[0, 0])
-
-
-def _is_small(points: Floats, classes: int) -> bool:
-    """Whether a whole Hessian is the faster way."""
-    columns = (min(points.shape[0], points.shape[1]) + 1) * (1 if classes == 2 else classes)
-    return bool(columns <= LARGEST_HESSIAN)
+    coefficients, gradient = batch.fit([np.arange(len(points))], (strength,))
+    return batch.decide_others(coefficients[0, 0], others), float(gradient[0, 0])
 
 
 def ridge_in_folds(
