@@ -114,6 +114,10 @@ def test_intervals_resample_chromosomes_and_regions(store):
     assert result["auroc"].interval.low < result["auroc"].value < result["auroc"].interval.high
     assert result["average_precision"].values["prevalence"] < result["average_precision"].value
     assert result["auprc_by_chrom_weighted_average"].values["standard_error"] > 0
+    assert 0 < result["average_precision_standard_error"].value < 0.2
+    within = result["mcc_at_prevalence_mean_over_genes"]
+    assert within.per_unit.keys() == result["auroc_mean_over_genes"].per_unit.keys()
+    assert 0 < within.value < 1
 
 
 def sequences(key=None):
