@@ -41,11 +41,15 @@ TOYS = ["toy_hits", "toy_mean", "toy_mean_squared", "toy_blocks", "toy_either", 
 
 
 def panel(reproducibility: str) -> list[tuple[str, dict[str, object]]]:
-    """Every such registered metric that the fields above can feed, with parameters that make it defined."""
+    """Every such shared metric that the fields above can feed, with parameters that make it defined.
+
+    Metrics of tasks read fields of the same names in shapes of their own; the tests of ranks and clusters have them.
+    """
     from primabench_core.discovery.metrics import resolve_metric
 
     chosen: dict[str, tuple[str, dict[str, object]]] = {}
-    for name in [*(n for n in names.names("metric") if not n.startswith("toy_")), *TOYS]:
+    shared = [record.name for record in names.records("metric") if record.distribution == "primabench-metrics"]
+    for name in [*shared, *TOYS]:
         spec = resolve_metric(name).spec
         wanted = {"prediction": FIELDS, "truth": TRUTH}
         if spec.reproducibility != reproducibility or not all(
