@@ -154,8 +154,8 @@ class RecipeSpec:
     install: str = ""
     """The install line, where ``pip install`` of ``requires`` is not it."""
     audit: str = ""
-    """``package.module:function``, called as ``audit(spec, artifacts)`` after a build: what of the test data a model may
-    have met in training, as sentences that ``primabench build`` prints."""
+    """``package.module:function``, called as ``audit(spec, artifacts)`` after a build: what of the test data a
+    model may have met in training, as sentences that ``primabench build`` prints."""
     api: int = 1
 
     @property
