@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from primabench_core.spec import Outcome
@@ -10,7 +12,7 @@ from primabench_core.state.rows import Rows
 from primabench_task_singlecell.integration.defined import defined
 from primabench_task_singlecell.integration.lisi import summed_by_class
 from primabench_task_singlecell.integration.pairs import Floats, Ints, scan
-from primabench_task_singlecell.integration.work import Panel, panel_of
+from primabench_task_singlecell.integration.work import Panel, panel_of, symmetric
 
 GRAPH_K = 50
 """Neighbours of the graph whose components decide which cells are tested."""
@@ -43,6 +45,7 @@ def kbet(state: Rows, *, alpha: float = ALPHA) -> Outcome:
     panel = panel_of(state)
     batch, label = panel.batch(), panel.labels("label")
     points = panel.points
+    graph = symmetric(panel.scanned().neighbours.first(min(GRAPH_K, panel.n - 1)).index)  # read here alone: not kept
     found: dict[str, float | None] = {}
     k0s: dict[str, int] = {}
     for code, name in enumerate(label.classes):
@@ -53,7 +56,7 @@ def kbet(state: Rows, *, alpha: float = ALPHA) -> Outcome:
             found[str(name)] = None
             continue
         k0 = k0s[str(name)] = min(70, max(FEWEST, int(sizes.mean()) // 4))
-        tested = _tested(panel, rows, k0)
+        tested = _tested(graph, rows, k0)
         if not len(tested):
             found[str(name)] = 0.0
         elif np.ptp(batch.codes[tested]) == 0:
@@ -79,12 +82,11 @@ def _over_types(panel: Panel, found: dict[str, float | None], k0s: dict[str, int
     )
 
 
-def _tested(panel: Panel, rows: Ints, k0: int) -> Ints:
+def _tested(graph: Any, rows: Ints, k0: int) -> Ints:
     """The cells of a type that are tested; none where too few lie in large components."""
     from scipy.sparse.csgraph import connected_components
 
-    graph = panel.graph(min(GRAPH_K, panel.n - 1))[rows][:, rows]
-    count, component = connected_components(graph, directed=False)
+    count, component = connected_components(graph[rows][:, rows], directed=False)
     if count == 1:
         return rows
     large = np.bincount(component)[component] >= 3 * k0

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-BLOCK_BYTES = {"cpu": 1 << 25, "cuda": 1 << 31}
+BLOCK_BYTES = {"cpu": 1 << 24, "cuda": 1 << 31}
 """Size of the block of distances that is held at once."""
 SMALL = 2_048
 """Up to so many cells the screen is in double precision from the start: nothing is saved by less."""
@@ -111,30 +111,29 @@ def scan(
         placed,
         placed.T.contiguous(),
         torch.as_tensor(rank[order], device=device),
+        torch.as_tensor(order, device=device),
         sizes,
         min(k, max(n - 1, 0)),
         groups is not None,
     )
     precision = screen or ("float64" if n <= SMALL else "float32")
     index, squares, sums = work.empty()
-    back = np.empty_like(order)
-    back[order] = np.arange(n)
-    asked = back if only is None else back[only]
-    rows = torch.as_tensor(np.sort(asked), device=device)
+    rows = torch.arange(n, device=device)
+    if only is not None:
+        back = np.empty_like(order)
+        back[order] = np.arange(n)
+        rows = torch.as_tensor(np.sort(back[only]), device=device)
     retaken = []
     for dtype in (torch.float32, torch.float64) if precision == "float32" else (torch.float64,):
         rows = work.screened(rows, dtype, index, squares, sums)
         retaken.append(len(rows))
     work.by_differences(rows, index, squares, sums)
-    found = order.astype(np.int32)[index.cpu().numpy()[asked]]
-    distance = np.sqrt(squares.cpu().numpy()[asked])
-    np.ldexp(distance, unit, out=distance)
-    del index, squares
-    return Scan(
-        Neighbours(found, distance),
-        np.ldexp(sums.cpu().numpy()[asked], unit),
-        (retaken[0] if len(retaken) > 1 else 0, retaken[-1]),
-    )
+    near, distance, totals = (part.cpu().numpy() for part in (index, squares, sums))
+    if only is not None:
+        near, distance, totals = near[only], distance[only], totals[only]
+    np.ldexp(np.sqrt(distance, out=distance), unit, out=distance)  # in place: these are the largest arrays there are
+    np.ldexp(totals, unit, out=totals)
+    return Scan(Neighbours(near, distance), totals, (retaken[0] if len(retaken) > 1 else 0, retaken[-1]))
 
 
 def _in_the_middle(points: Floats) -> tuple[Floats, int]:
@@ -156,6 +155,8 @@ class _Work:
     coordinates: torch.Tensor
     """The same, (width, n)."""
     ranks: torch.Tensor
+    home: torch.Tensor
+    """(n,) the row that each cell has outside."""
     sizes: Ints
     k: int
     summed: bool
@@ -165,7 +166,7 @@ class _Work:
         return len(self.points)
 
     def empty(self) -> tuple[Any, Any, Any]:
-        """Neighbours, their squared distances and sums, still to be filled."""
+        """Neighbours, their squared distances and sums, still to be filled; rows and neighbours as they are outside."""
         import torch
 
         device = self.points.device
@@ -194,11 +195,12 @@ class _Work:
             good = torch.ones(len(block), dtype=torch.bool, device=rows.device)
             if self.k:
                 candidates, good = look.candidates(distances, block)
-                near, squares[block] = self.nearest(block, candidates)
-                index[block] = near.to(torch.int32)
+                near, squares[self.home[block]] = self.nearest(block, candidates)
+                index[self.home[block]] = self.home[near].to(torch.int32)
             if self.summed:
-                sums[block] = self.summed_up(distances, block)
-                good &= self.trusted(sums[block], block, torch.finfo(dtype).eps, look.squares[block], middle)
+                found = self.summed_up(distances, block)
+                sums[self.home[block]] = found
+                good &= self.trusted(found, block, torch.finfo(dtype).eps, look.squares[block], middle)
             doubtful.append(block[~good])
         return torch.cat(doubtful)
 
@@ -257,11 +259,12 @@ class _Work:
             block = rows[start : start + step]
             exact = self.exact(block, None)
             if self.summed:
-                sums[block] = self.summed_up(exact.clone(), block)
+                sums[self.home[block]] = self.summed_up(exact.clone(), block)
             if self.k:
                 exact[torch.arange(len(block), device=block.device), block] = torch.inf
                 near, at = exact[:, by_rank].sort(dim=1, stable=True)
-                index[block], squares[block] = by_rank[at[:, : self.k]].to(torch.int32), near[:, : self.k]
+                index[self.home[block]] = self.home[by_rank[at[:, : self.k]]].to(torch.int32)
+                squares[self.home[block]] = near[:, : self.k]
 
 
 @frozen(eq=False)

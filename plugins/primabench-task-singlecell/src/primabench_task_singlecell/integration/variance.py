@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -42,8 +43,9 @@ def pcr_comparison(state: Rows, *, components: str | int = "standard", clip: boo
     """
     panel = panel_of(state)
     batch = panel.batch()
-    before, after = _spaces(state, components)
-    pre, post = between_share(before, batch.codes), between_share(after, batch.codes)
+    (pre, pre_width), (post, post_width) = (
+        (between_share(space, batch.codes), space.shape[1]) for space in _spaces(state, components)
+    )
     if pre is None or pre <= NOTHING:
         return Outcome.undefined("zero_denominator", "batch explains nothing before integration", n=panel.n)
     if post is None:
@@ -53,13 +55,13 @@ def pcr_comparison(state: Rows, *, components: str | int = "standard", clip: boo
         "pcr_pre": pre,
         "pcr_post": post,
         "pcr_comparison_unclipped": unclipped,
-        "components": {"pre": before.shape[1], "post": after.shape[1]},
+        "components": {"pre": pre_width, "post": post_width},
     }
     return Outcome(max(unclipped, 0.0) if clip else unclipped, n=panel.n, values=values)
 
 
-def _spaces(state: Rows, components: str | int) -> tuple[Floats, Floats]:
-    """Coordinates before and after."""
+def _spaces(state: Rows, components: str | int) -> Iterator[Floats]:
+    """Coordinates before, then after; one at a time, for each may be large."""
     whole = isinstance(components, int) and not isinstance(components, bool)
     if not (whole and components > 0) and components not in ("all", "standard"):  # type: ignore[operator]
         raise ParameterError(
@@ -71,9 +73,8 @@ def _spaces(state: Rows, components: str | int) -> tuple[Floats, Floats]:
     name = next((name for name in (EMBEDDING, EXPRESSION) if name in state.truth), None)
     if name is None:
         raise UndefinedError("not_applicable", "the truth has no representation before integration", state.n)
-    before: Any = np.asarray(state.truth[name], np.float64)
-    after: Any = np.asarray(state.prediction[kind], np.float64)
-    return _some(before, components, name == EXPRESSION), _some(after, components, kind == CORRECTED)
+    for given, is_matrix in ((state.truth[name], name == EXPRESSION), (state.prediction[kind], kind == CORRECTED)):
+        yield _some(np.asarray(given, np.float64), components, is_matrix)
 
 
 def _some(space: Floats, components: str | int, is_matrix: bool) -> Floats:
@@ -89,8 +90,10 @@ def _middled(space: Floats) -> Floats | None:
     varies = spread > NOTHING * np.abs(scaled).max(axis=0, initial=0.0)
     if not varies.any():
         return None
-    middled = scaled[:, varies] - scaled[:, varies].mean(axis=0)
-    return np.asarray(np.ldexp(middled, -int(np.frexp(np.abs(middled).max())[1])), np.float64)
+    middled: Floats = scaled if varies.all() else scaled[:, varies]
+    middled -= middled.mean(axis=0)
+    np.ldexp(middled, -int(np.frexp(max(-middled.min(), middled.max()))[1]), out=middled)
+    return middled
 
 
 def between_share(space: Floats, codes: Ints) -> float | None:
@@ -104,11 +107,9 @@ def between_share(space: Floats, codes: Ints) -> float | None:
     if middled is None:
         return None
     sizes = np.bincount(codes)
-    order = np.argsort(codes, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-    means = np.add.reduceat(middled[order], starts, axis=0) / sizes[:, None]
+    means = np.stack([middled[codes == group].sum(axis=0) for group in range(len(sizes))]) / sizes[:, None]
     between = exact_sum((np.square(means) * sizes[:, None]).ravel())
-    return between / exact_sum(np.square(middled).sum(axis=1))
+    return between / exact_sum(np.einsum("ij,ij->i", middled, middled))
 
 
 @defined
@@ -174,4 +175,4 @@ def explained(space: Floats, covariates: Floats) -> float | None:
     base = u[:, s > NOTHING * max(float(s.max(initial=0.0)), 1e-300)]
     if len(space) <= base.shape[1] + 1 or not s.any():
         return 0.0 if not s.any() else 1.0
-    return exact_sum(np.square(base.T @ middled).ravel()) / exact_sum(np.square(middled).sum(axis=1))
+    return exact_sum(np.square(base.T @ middled).ravel()) / exact_sum(np.einsum("ij,ij->i", middled, middled))

@@ -247,7 +247,7 @@ def symmetric(index: NDArray[np.int32]) -> csr_matrix:
     n, k = index.shape
     rows, columns = np.repeat(np.arange(n, dtype=np.int32), k), index.ravel()
     there = columns >= 0
-    one_way = csr_matrix((np.ones(int(there.sum())), (rows[there], columns[there])), shape=(n, n))
+    one_way = csr_matrix((np.ones(int(there.sum()), np.int8), (rows[there], columns[there])), shape=(n, n))
     both = one_way.maximum(one_way.T).tocsr()
     both.sort_indices()
     return both
