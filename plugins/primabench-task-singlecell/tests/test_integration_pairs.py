@@ -52,6 +52,23 @@ def test_both_screens_and_any_block_give_the_same_bits(screen: str, monkeypatch:
     assert whole.distance.tobytes() == cut.distance.tobytes()
 
 
+def test_threads_change_no_bit_and_are_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = pytest.importorskip("torch", reason="the scan runs on torch")
+    monkeypatch.setitem(pairs.BLOCK_BYTES, "cpu", 200_000)
+    points, groups = np.random.default_rng(8).standard_normal((900, 9)), np.arange(900) % 5
+    before, found = torch.get_num_threads(), []
+    try:
+        for threads in (1, 3):
+            torch.set_num_threads(threads)
+            found.append(scan(points, 12, groups=groups, screen="float32"))
+            assert torch.get_num_threads() == threads
+    finally:
+        torch.set_num_threads(before)
+    one, three = found
+    assert one.neighbours.index.tobytes() == three.neighbours.index.tobytes()
+    assert one.sums.tobytes() == three.sums.tobytes()
+
+
 @given(
     arrays(np.int8, st.tuples(st.integers(2, 30), st.integers(1, 3)), elements=st.integers(-2, 2)), st.integers(1, 8)
 )

@@ -10,7 +10,9 @@ double precision, and if that does not do either, by differences to all cells.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from attrs import frozen
@@ -19,11 +21,12 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     import torch
 
+T = TypeVar("T")
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 BLOCK_BYTES = {"cpu": 1 << 24, "cuda": 1 << 31}
-"""Size of the block of distances that is held at once."""
+"""Size of the block of distances that a thread holds at once."""
 SMALL = 2_048
 """Up to so many cells the screen is in double precision from the start: nothing is saved by less."""
 SPARE = 24
@@ -188,9 +191,9 @@ class _Work:
         look = _Screen.of(self.points, dtype, self.k)
         middle = torch.stack([look.squares[i:j].mean() for i, j in self.segments()])
         step = max(1, BLOCK_BYTES[self.points.device.type] // (look.right.shape[1] * look.right.element_size()))
-        doubtful = []
-        for start in range(0, len(rows), step):
-            block = rows[start : start + step]
+
+        def fill(block: Any) -> Any:
+            """Fill in a block; gives the rows of it that cannot be trusted."""
             distances = look.block(block)
             good = torch.ones(len(block), dtype=torch.bool, device=rows.device)
             if self.k:
@@ -201,8 +204,9 @@ class _Work:
                 found = self.summed_up(distances, block)
                 sums[self.home[block]] = found
                 good &= self.trusted(found, block, torch.finfo(dtype).eps, look.squares[block], middle)
-            doubtful.append(block[~good])
-        return torch.cat(doubtful)
+            return block[~good]
+
+        return torch.cat(_spread(fill, rows.split(step)))
 
     def nearest(self, block: Any, candidates: Any) -> tuple[Any, Any]:
         """The k nearest of the candidates by exact distance, equal ones by rank."""
@@ -255,8 +259,8 @@ class _Work:
             return
         by_rank = self.ranks.argsort()
         step = max(1, BLOCK_BYTES[self.points.device.type] // (8 * max(self.n, 1)))
-        for start in range(0, len(rows), step):
-            block = rows[start : start + step]
+
+        def fill(block: Any) -> None:
             exact = self.exact(block, None)
             if self.summed:
                 sums[self.home[block]] = self.summed_up(exact.clone(), block)
@@ -265,6 +269,28 @@ class _Work:
                 near, at = exact[:, by_rank].sort(dim=1, stable=True)
                 index[self.home[block]] = self.home[by_rank[at[:, : self.k]]].to(torch.int32)
                 squares[self.home[block]] = near[:, : self.k]
+
+        _spread(fill, rows.split(step))
+
+
+def _spread(work: Callable[[Any], T], blocks: Sequence[Any]) -> list[T]:
+    """The work on every block, each on one thread, as many at a time as torch would use.
+
+    Blocks fill rows of their own. Threads inside of single operations would wait for each other at each of the many
+    small ones, and for very long where other programs want the cores.
+    """
+    import torch
+
+    before = torch.get_num_threads()
+    many = min(before, len(blocks)) if blocks and blocks[0].device.type == "cpu" else 1
+    try:
+        torch.set_num_threads(1)
+        if many < 2:
+            return [work(block) for block in blocks]
+        with ThreadPoolExecutor(many, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+            return list(pool.map(work, blocks))
+    finally:
+        torch.set_num_threads(before)
 
 
 @frozen(eq=False)
