@@ -8,8 +8,7 @@ from pathlib import Path
 from primabench_core.cli.output import write
 
 KINDS = ("task", "metric", "dataset")
-ANSWERS = {"class": ("majority", "nearest_centroid"), "number": ("mean", "least_squares")}
-"""What a task may ask for, and the baselines that the templates bring for it."""
+ANSWERS = ("class", "number")
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -37,17 +36,13 @@ def run(args: Namespace) -> int:
     if args.answer != "class" and args.kind != "task":
         raise UsageError("--answer goes with `primabench new task`.", remedy=f"primabench new {args.kind} {args.name}")
     values, split = _dataset(args.name, args.task) if args.kind == "dataset" else _named(args.kind, args.name)
-    weak, strong = ANSWERS[args.answer]
-    values |= {"weak": weak, "weak_spec": weak.upper(), "strong": strong, "strong_spec": strong.upper()}
     folder = Path(args.output or values["distribution"])
-    files = scaffold.write(
-        args.kind, folder, values, split=split, overlay="task_number" if args.answer == "number" else ""
-    )
+    files = scaffold.write(args.kind, folder, values, split=split, answer=args.answer)
     write(f"wrote {len(files)} files to {folder}")
     for file in files:
         write(f"  {file.as_posix()}")
     write("Next:")
-    for command in _next(args.kind, values, folder):
+    for command in _next(args.kind, {**values, "strong": scaffold.ANSWERS[args.answer][1]}, folder):
         write(f"  {command}")
     return 0
 

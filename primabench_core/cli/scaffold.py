@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 SUFFIX = ".tmpl"
 
+ANSWERS = {"class": ("majority", "nearest_centroid"), "number": ("mean", "least_squares")}
+"""What a task may ask for, and the baselines that the templates bring for it."""
+
 
 def check_name(kind: str, name: str) -> str:
     """A name that may be a task or a metric, a module and (with hyphens) a distribution.
@@ -44,14 +47,16 @@ def check_name(kind: str, name: str) -> str:
     return name
 
 
-def write(kind: str, folder: Path, values: Mapping[str, str], *, split: bool = False, overlay: str = "") -> list[Path]:
+def write(
+    kind: str, folder: Path, values: Mapping[str, str], *, split: bool = False, answer: str = "class"
+) -> list[Path]:
     """Write a distribution.
 
     Args:
         kind: Name of the folder of templates: task, metric or dataset.
         folder: Where; it must not exist, or be empty.
         values: What stands for ``${...}`` in the templates.
-        overlay: Folder of templates that stand in the place of those of the same name.
+        answer: What a task asks for, ``class`` or ``number``; templates of a number stand in the place of others.
         split: Also write a frozen id list of the units of the recipe: every third is the test split.
 
     Returns:
@@ -62,8 +67,10 @@ def write(kind: str, folder: Path, values: Mapping[str, str], *, split: bool = F
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise UsageError(f"{folder} exists and is not empty; nothing is written over.", remedy="give --output FOLDER")
-    known = dict(values)
-    templates = dict(_templates(kind)) | (dict(_templates(overlay)) if overlay else {})
+    weak, strong = ANSWERS[answer]
+    baselines = {"weak": weak, "weak_spec": weak.upper(), "strong": strong, "strong_spec": strong.upper()}
+    known = {**baselines, **values}
+    templates = dict(_templates(kind)) | (dict(_templates(f"{kind}_{answer}")) if answer != "class" else {})
     with tempfile.TemporaryDirectory(prefix="primabench-new-") as temporary:
         stage = Path(temporary, "distribution")
         package = stage / "src" / known["package"]

@@ -92,8 +92,9 @@ def test_commands_and_names_exist(page: Path) -> None:
     """Commands of shell blocks are commands, and every `pb.name` is public."""
     import primabench_core as pb
     from primabench_core.cli.main import COMMANDS
+    from primabench_core.discovery.hooks import cli_commands
 
     text = page.read_text()
     later = {"evaluate_many"}
-    assert set(re.findall(r"(?:^|`|\n)primabench ([a-z]+)", text)) <= set(COMMANDS)
+    assert set(re.findall(r"(?:^|`|\n)primabench ([a-z]+)", text)) <= {*COMMANDS, *cli_commands()}
     assert set(re.findall(r"\bpb\.([A-Za-z_]+)", text)) - later <= set(pb.__all__)

@@ -1,0 +1,14 @@
+"""The conformance checks of the shared metrics, one test each."""
+
+from __future__ import annotations
+
+import pytest
+
+from primabench_core.testing import parametrize_with_checks
+
+pytestmark = pytest.mark.filterwarnings("default")  # libraries of baselines and sources warn on their own account
+
+
+@parametrize_with_checks("primabench-metrics")
+def test_conformance(check):
+    check()
