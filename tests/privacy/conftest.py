@@ -80,7 +80,7 @@ def load_beside(path: Path) -> ModuleType:
     return module
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def built_vault(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Vault]:
     """The plugin, found as any other, with its dataset built and prepared."""
     from primabench_core.discovery import names
