@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from time import perf_counter
 from typing import Any
 
@@ -102,16 +103,22 @@ def _explained(error: StoreError, request: Request, store: str) -> StoreError:
 
 def place() -> str:
     """Where this code runs, for messages."""
+    address = _worker_address()
+    return f"worker {address}" if address else "this process"
+
+
+def _worker_address() -> str:
+    """Address of the Dask worker that this code runs on; empty where it is none."""
     import sys
 
     if "distributed" in sys.modules:
         from distributed import get_worker
 
         try:
-            return f"worker {get_worker().address}"
+            return str(get_worker().address)
         except ValueError:  # no worker
             pass
-    return "this process"
+    return ""
 
 
 # -- tasks -------------------------------------------------------------------------------------------------------------
@@ -160,6 +167,14 @@ def _packed(intake: Intake, seconds: float) -> State:
 
 
 def _folded(question: Question, parts: Sequence[Part], own: Ownership | None) -> tuple[Intake, float]:
+    from primabench_core.store.shards import decoding_alone
+
+    # a worker has the threads that its cluster gave it; they do not start others
+    with decoding_alone() if _worker_address() else nullcontext():
+        return _folded_here(question, parts, own)
+
+
+def _folded_here(question: Question, parts: Sequence[Part], own: Ownership | None) -> tuple[Intake, float]:
     started = perf_counter()
     truth = truth_of(question)
     intake = make_intake(question.request, truth)

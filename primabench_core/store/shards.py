@@ -12,7 +12,8 @@ import math
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -30,6 +31,23 @@ _OPEN = 8
 _NOTHING = np.iinfo(np.uint64).max
 _SEEKING: AbstractContextManager[object] = nullcontext() if hasattr(os, "pread") else Lock()
 """Without positioned reads threads must not move a file's place under each other."""
+
+
+_alone: ContextVar[bool] = ContextVar("decoding_alone", default=False)
+
+
+@contextmanager
+def decoding_alone() -> Iterator[None]:
+    """Within it the calling thread decodes by itself.
+
+    For callers that are themselves one of many, such as the workers of a cluster: the processors have been given out
+    already, and more threads would only take them from each other.
+    """
+    before = _alone.set(True)
+    try:
+        yield
+    finally:
+        _alone.reset(before)
 
 
 class ShardAbsentError(Exception):
@@ -260,7 +278,8 @@ class Rows:
             out[piece.at : piece.at + rows] = chunk[piece.first : piece.last]
             self._last = (piece.shard, piece.chunk, chunk)
 
-        if len(pending) > 1 and _THREADS > 1 and layout.chunk_rows * layout.row_bytes >= 1 << 18:
+        worth = len(pending) > 1 and layout.chunk_rows * layout.row_bytes >= 1 << 18
+        if worth and _THREADS > 1 and not _alone.get():
             list(_pool(os.getpid()).map(decode, pending))
         else:
             for item in pending:

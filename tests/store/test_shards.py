@@ -220,3 +220,17 @@ def test_blocks_are_whole_chunks_of_one_shard(tmp_path, rows, chunk, shard):
     array = zarr.open_group(tmp_path / "a", mode="r")["x"]
     assert field.block_rows % array.chunks[0] == 0
     assert array.shards[0] % field.block_rows == 0
+
+
+def test_one_of_many_callers_decodes_by_itself(tmp_path, monkeypatch):
+    values = np.random.default_rng(0).normal(size=(4_000, 128)).astype(np.float32)
+    write(EvalData({"x": values}), tmp_path / "x", chunk_bytes=1 << 18, shard_bytes=1 << 20, compress=True)
+    started = []
+    pool = shards._pool
+    monkeypatch.setattr(shards, "_THREADS", 2)
+    monkeypatch.setattr(shards, "_pool", lambda process: started.append(process) or pool(process))
+    with shards.decoding_alone():
+        assert open_lazy(tmp_path / "x").fields["x"][:].tobytes() == values.tobytes()
+    assert not started
+    assert open_lazy(tmp_path / "x").fields["x"][:].tobytes() == values.tobytes()
+    assert started

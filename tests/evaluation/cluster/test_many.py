@@ -52,6 +52,20 @@ def test_a_store_is_read_in_partitions(client, stored, expected, rows):
         same(found["model"], expected)
 
 
+def _decodes_alone():
+    """Whether a fold, where this runs, leaves the processors to its neighbours."""
+    from primabench_core.store import shards
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(folding, "_folded_here", lambda *_: shards._alone.get())
+        return folding._folded(None, [], None)
+
+
+def test_a_worker_starts_no_threads_for_reading(client):
+    assert client.submit(_decodes_alone).result()
+    assert not _decodes_alone()
+
+
 def test_one_failure_does_not_stop_the_others(client, predicted, stored, expected, tmp_path):
     ids, labels = predicted
     whole = {"ids": ids, "label": labels}
