@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, Literal
 
@@ -12,7 +13,7 @@ from primabench_core.contract.plain import is_lazy, is_sparse
 from primabench_core.contract.plain import plain as to_plain
 from primabench_core.contract.ragged import Ragged
 from primabench_core.errors import UsageError
-from primabench_core.store.hashing import numeric_dtype
+from primabench_core.store.hashing import LEAF_BYTES, numeric_dtype
 
 BLOCK_BYTES = 8 << 20
 """About how much of a field is in memory at a time."""
@@ -39,25 +40,51 @@ class Column:
         """Rows."""
         return self.shape[0]
 
-    def blocks(self, rows: int | None = None, *, reuse: bool = False) -> Iterator[Any]:
+    @property
+    def threads_may_read(self) -> bool:
+        """Whether several threads may read different rows at once."""
+        return self.kind == "numeric" and (isinstance(self.source, np.ndarray) or hasattr(self.source, "stream"))
+
+    def blocks(
+        self, rows: int | None = None, *, reuse: bool = False, start: int = 0, stop: int | None = None
+    ) -> Iterator[Any]:
         """Consecutive rows: numeric arrays, lists of text, CSR parts ``(data, indices, indptr)``, or Ragged.
 
         Args:
             rows: Rows in a block; by default about 8 MiB.
             reuse: A block need not outlive the next one, so that numbers of a store are read into one buffer.
+            start: First row.
+            stop: Row behind the last one; by default the end.
         """
+        end = self.n if stop is None else stop
         if reuse and self.kind == "numeric" and hasattr(self.source, "stream"):
-            yield from self.source.stream(rows)
+            yield from self.source.stream(rows, start, end)
             return
         step = rows or self._rows_in_block()
-        for start in range(0, self.n, step):
-            part = _rows(self.source, start, min(start + step, self.n))
+        for first in range(start, end, step):
+            part = _rows(self.source, first, min(first + step, end))
             if self.kind == "text":
                 yield as_text(part, self.name)
             elif self.kind == "sparse":
                 yield part.data, part.indices, part.indptr
             else:
                 yield part
+
+    def spans(self, size: int, rows: int | None = None) -> Iterator[tuple[int, int]]:
+        """Ranges of rows of a numeric field that threads take one by one.
+
+        Args:
+            size: About how many bytes a range has.
+            rows: Rows in a block; a range is whole blocks, and, where they allow it, whole leaves of the content hash,
+                so that nothing is left over at its ends.
+        """
+        width = max(1, np.dtype(self.dtype).itemsize * math.prod(self.shape[1:]))
+        step = rows or (1 if getattr(self.source, "is_raw", True) else self._rows_in_block())
+        whole = math.lcm(step, LEAF_BYTES // math.gcd(LEAF_BYTES, width))
+        step = whole if whole * width <= size else step
+        step *= max(1, size // (step * width))
+        for start in range(0, self.n, step):
+            yield start, min(start + step, self.n)
 
     def _rows_in_block(self) -> int:
         stored = getattr(self.source, "block_rows", 0)  # whole shards, where the field lies in a store

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,16 +15,23 @@ from primabench_core.contract.evaldata import EvalData
 from primabench_core.errors import UsageError
 from primabench_core.store.columns import Column, column
 from primabench_core.store.hashing import (
+    Span,
+    Tree,
     array_root,
     artifact_root,
     csr_root,
     numeric_root,
     ragged_root,
+    span_of,
     text_root,
 )
+from primabench_core.store.shards import decoding_alone
 
 ROW = "row"
 """Name of the first dimension of every field."""
+
+_SPAN_BYTES = 16 << 20
+"""About what a thread reads and hashes before it takes the next range."""
 
 
 def columns_of(data: EvalData, columns: Mapping[str, str] | None = None) -> list[Column]:
@@ -98,7 +106,8 @@ def content_root(
         columns: As for :func:`columns_of`.
         threads: Threads that hash; the digest does not depend on them.
         block_rows: Rows read at a time; the digest does not depend on them.
-        advance: Called after each block with its share of the artifact; shares add up to about 1.
+        advance: Called after each block with its share of the artifact, always by the caller's thread; shares add up
+            to about 1.
 
     Returns:
         32 bytes.
@@ -117,14 +126,53 @@ def content_root(
         for part in parts:
             dtype = part.dtype if part.kind in ("numeric", "text") else f"{_PREFIX[part.kind]}:{part.dtype}"
             share = _weight(part) / total if total else 0.0
-            blocks = _counted(part, block_rows, share, advance, pool is None)
-            tree = (
-                numeric_root(blocks, lent=True)
-                if part.kind == "numeric" and pool is None
-                else _ROOTS[part.kind](blocks, pool)
-            )
+            if pool is not None and part.threads_may_read:
+                tree = _numeric_root_by_spans(part, block_rows, share, advance, pool, threads)
+            else:
+                blocks = _counted(part, block_rows, share, advance, pool is None)
+                lent = part.kind == "numeric" and pool is None
+                tree = numeric_root(blocks, lent=True) if lent else _ROOTS[part.kind](blocks, pool)
             roots[part.name] = array_root(part.name, part.dims, dtype, part.shape, tree)
     return artifact_root(roots, attributes)
+
+
+def _numeric_root_by_spans(
+    part: Column,
+    rows: int | None,
+    share: float,
+    advance: Callable[[float], None] | None,
+    pool: Executor,
+    threads: int,
+) -> bytes:
+    """Tree root of numbers; each thread reads and hashes ranges of rows of its own, a block of them at a time.
+
+    Ranges are joined in order. A leaf that lies in two of them is hashed here.
+    """
+    width = np.dtype(part.dtype).itemsize * math.prod(part.shape[1:])
+    tree = Tree()
+    waiting: deque[tuple[int, Future[Span]]] = deque()
+
+    def hashed(start: int, stop: int) -> Span:
+        with decoding_alone():
+            return span_of(part.blocks(rows, reuse=True, start=start, stop=stop), start * width)
+
+    def join() -> None:
+        count, future = waiting.popleft()
+        tree.join(future.result())
+        if advance:
+            advance(share * count / part.n)
+
+    try:
+        for start, stop in part.spans(_SPAN_BYTES, rows):
+            waiting.append((stop - start, pool.submit(hashed, start, stop)))
+            if len(waiting) > 2 * threads:  # each that waits holds two leaves at most
+                join()
+        while waiting:
+            join()
+    finally:
+        for _, future in waiting:  # after a fault nobody wants the rest
+            future.cancel()
+    return tree.root()
 
 
 def _weight(part: Column) -> int:

@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from attrs import frozen
 from numpy.typing import NDArray
 
 from primabench_core.errors import UsageError
@@ -126,6 +127,18 @@ class Tree:
         while len(self._pending) > 64:  # at most 64 MiB wait, however long the stream
             self._leaves.append(self._pending.popleft().result())
 
+    def taken(self) -> tuple[list[bytes], list[NDArray[Any]]]:
+        """Digests of the leaves that are full, and the numbers behind them; only without threads."""
+        return self._leaves, self._open
+
+    def join(self, span: Span) -> None:
+        """Append what :func:`span_of` found behind what was pushed so far; only without threads."""
+        for piece in span.head:
+            self.push(piece)
+        self._leaves += span.leaves  # these begin at a border of leaves, so nothing is open here
+        for piece in span.tail:
+            self.push(piece)
+
     def root(self) -> bytes:
         """Digest of everything pushed, 32 bytes. Nothing pushed is one empty leaf."""
         if self._open_bytes:
@@ -137,6 +150,37 @@ class Tree:
 
 def _hash_leaf(pieces: Sequence[NDArray[Any]]) -> bytes:
     return leaf_of(part.data for piece in pieces for part in canonical_parts(piece))
+
+
+@frozen
+class Span:
+    """Consecutive numbers out of the midst of a stream: whole leaves are hashed, what borders on others is kept."""
+
+    head: list[NDArray[Any]]
+    """What belongs to a leaf that began before; everything, if no leaf begins here."""
+    leaves: list[bytes]
+    tail: list[NDArray[Any]]
+    """The beginning of a leaf that ends behind."""
+
+
+def span_of(blocks: Iterable[NDArray[Any]], offset: int) -> Span:
+    """Hash a part of a stream for itself.
+
+    Args:
+        blocks: Consecutive numbers of one dtype; each may change when the next one is asked for.
+        offset: Canonical bytes of the stream before them.
+    """
+    missing = -offset % LEAF_BYTES
+    head: list[NDArray[Any]] = []
+    tree = Tree()
+    for block in blocks:
+        flat = np.ascontiguousarray(block).reshape(-1)
+        if missing and len(flat):
+            before, flat = np.split(flat, [missing // flat.dtype.itemsize])
+            head.append(before.copy())
+            missing -= before.nbytes
+        tree.push(flat, lent=True)
+    return Span(head, *tree.taken())
 
 
 def numeric_dtype(dtype: np.dtype[Any], name: str = "array") -> str:
@@ -330,6 +374,7 @@ def file_sha256(path: Path) -> str:
 
 __all__ = [
     "LEAF_BYTES",
+    "Span",
     "Tree",
     "array_root",
     "artifact_root",
@@ -345,6 +390,7 @@ __all__ = [
     "numeric_root",
     "ragged_root",
     "salted_root",
+    "span_of",
     "text_bytes",
     "text_root",
 ]

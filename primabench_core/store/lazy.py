@@ -93,13 +93,19 @@ class LazyArray(_Lazy):
             raise IndexError(f"rows {start} to {stop} of {len(self)}")
         return self._read(lambda: self._rows.read(start, stop, out))
 
-    def stream(self, rows: int | None = None) -> Iterator[NDArray[Any]]:
+    @property
+    def is_raw(self) -> bool:
+        """Whether any rows can be read without reading the rest of their chunk."""
+        return self._read(lambda: self._rows.is_raw)
+
+    def stream(self, rows: int | None = None, start: int = 0, stop: int | None = None) -> Iterator[NDArray[Any]]:
         """Consecutive blocks of rows in one buffer: each is valid until the next one is asked for."""
-        step = rows or (max(1, _STREAM_BYTES // self._rows.row_bytes) if self._rows.is_raw else self.block_rows)
-        buffer = np.empty((min(step, len(self)), *self.shape[1:]), self.dtype)
-        for start in range(0, len(self), step):
-            stop = min(start + step, len(self))
-            yield self.read(start, stop, buffer[: stop - start])
+        end = len(self) if stop is None else stop
+        step = rows or (max(1, _STREAM_BYTES // self._rows.row_bytes) if self.is_raw else self.block_rows)
+        buffer = np.empty((min(step, end - start), *self.shape[1:]), self.dtype)
+        for first in range(start, end, step):
+            last = min(first + step, end)
+            yield self.read(first, last, buffer[: last - first])
 
     def __getitem__(self, key: Any) -> NDArray[Any]:
         rows, *rest = key if isinstance(key, tuple) and key else (key,)

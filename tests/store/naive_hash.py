@@ -8,8 +8,8 @@ import struct
 from hashlib import sha256
 
 
-def tree(data: bytes) -> bytes:
-    pieces = [data[i : i + 2**20] for i in range(0, len(data), 2**20)] or [b""]
+def tree(data: bytes, leaf: int = 2**20) -> bytes:
+    pieces = [data[i : i + leaf] for i in range(0, len(data), leaf)] or [b""]
     level = [sha256(b"\x00" + piece).digest() for piece in pieces]
     while len(level) > 1:
         pairs = [level[i : i + 2] for i in range(0, len(level), 2)]
