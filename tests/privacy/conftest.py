@@ -65,6 +65,11 @@ class Vault:
         """Predictions of a model that knows the public classes alone."""
         return {"ids": self.ids, "label": [("plain", "simple", "made up")[i % 3] for i in range(len(self.ids))]}
 
+    @staticmethod
+    def load_beside(path: str) -> ModuleType:
+        """A module of another folder of tests."""
+        return load_beside(HERE.parent / path)
+
     def values(self) -> dict[str, Any]:
         return {"ids": self.ids, "value": [i / 64 for i in range(len(self.ids))]}
 

@@ -211,3 +211,45 @@ def majority(train, test, seed=0):
 def mean(train, test, seed=0):
     drawn = np.random.default_rng(seed).normal(size=test.n) * 1e-6
     return EvalData({"value": float(np.mean(train["value"][...])) + drawn}, ids=test.ids)
+
+
+# -- what a test does to a worker of a cluster, by client.run ---------------------------------------------------------
+
+
+def listen(folder):
+    """Everything that this process logs, at any level, and all that it prints, goes into files of this folder."""
+    import os
+    from pathlib import Path
+
+    base = Path(folder, str(os.getpid()))
+    printed = os.open(base.with_suffix(".printed"), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    os.dup2(printed, 1)
+    os.dup2(printed, 2)
+    handler = logging.FileHandler(base.with_suffix(".log"))
+    handler.setFormatter(logging.Formatter("%(name)s %(levelname)s %(message)s %(args)r"))
+    for name in ["", *logging.root.manager.loggerDict]:
+        logger = logging.getLogger(name)
+        logger.setLevel(logging.DEBUG)
+        if not name or not logger.propagate:
+            logger.addHandler(handler)
+    logging.getLogger("vault").debug("listening")
+    print("listening", flush=True)
+
+
+def let_errors_out():
+    """Tasks no longer turn errors into words: Dask logs them itself, with the arguments of the task."""
+    from primabench_core.evaluation import folding
+
+    folding._told = lambda act: act()
+
+
+def read_from(store):
+    """The store of this process is another one."""
+    import os
+
+    os.environ["PRIMABENCH_STORE"] = store
+
+
+def whisper():
+    """What no worker should do."""
+    logging.getLogger("distributed.worker").info("%s %r", SECRET_CLASS, SECRET_VALUES[0])
