@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+from collections.abc import Mapping
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +13,17 @@ from primabench_core.evaluation.aggregate import aggregate
 from primabench_core.evaluation.draws import classes_of, draw_seed, population
 from primabench_core.evaluation.elsewhere import counts_there
 from primabench_core.evaluation.intervals import absent_for, as_level, bootstrap
+from primabench_core.evaluation.pending import brought_home
 from primabench_core.evaluation.plan import MetricPlan
 from primabench_core.evaluation.resampled import Job
+from primabench_core.evaluation.rows_there import rows_there
 from primabench_core.evaluation.scoring import Scored, check_request, libraries_of, score, weighted_of
 from primabench_core.evaluation.views import Views
 from primabench_core.result.eval_result import EvalResult
 from primabench_core.result.interval import Interval
 from primabench_core.result.metric_result import MetricResult
 from primabench_core.spec.dataset import DatasetKey
+from primabench_core.state.rows import Column, OnDemand
 
 if TYPE_CHECKING:
     from primabench_core.evaluation.intake import Intake
@@ -54,16 +58,19 @@ def compute(
     started = perf_counter()
     plans = intake.decide()
     counted = counts_there(intake, plans) if level is None else None
-    if counted is None:
+    there = rows_there(intake) if counted is None else {}
+    home = _home(request, intake, there) if counted is None else {}
+    if home is None:
         _check_coverage(request, truth, intake)
     violations = check_request(plans, truth)
     if violations:
         raise ContractError(violations, what="The request")
-    partial = counted is None and intake.placed.n_seen < truth.n and request.fill is None
-    columns = intake.columns() if counted is None else {}
+    partial = home is None and intake.placed.n_seen < truth.n and request.fill is None
+    columns = intake.columns() if home is None else {}
     seen = intake.placed.seen_positions() if partial else None
-    views = intake.views(columns, seen) if counted is None else Views(truth, {}, counted=counted)
-    coverage = intake.placed.coverage if counted is None else 1.0
+    views = intake.views(columns, seen) if home is None else Views(truth, home, counted=counted, device=intake.device)
+    views.there = there
+    coverage = intake.placed.coverage if home is None else 1.0
     fingerprint = intake.fingerprint(columns) if request.hash_predictions else ""
     hashed = perf_counter()
     if partial and truth.private and intake.placed.n_seen < MIN_PARTIAL:
@@ -101,6 +108,13 @@ def compute(
     )
     _finished(result)
     return result
+
+
+def _home(request: Request, intake: Intake, there: Mapping[str, Any]) -> Mapping[str, Column] | None:
+    """Columns that come home when a metric asks; None where the host needs all rows, as for a fingerprint."""
+    if not there or request.hash_predictions or there.keys() != intake.pending.batches[0].columns.keys():
+        return None
+    return OnDemand({name: lambda tensor=tensor: brought_home(tensor) for name, tensor in there.items()})  # type: ignore[misc]
 
 
 def _check_coverage(request: Request, truth: Truth, intake: Intake) -> None:

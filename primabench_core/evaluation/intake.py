@@ -370,7 +370,7 @@ class Intake:
         """What metrics receive, from what :meth:`columns` gave."""
         from primabench_core.evaluation.views import Views
 
-        return Views(self.truth, columns, seen, wide=self.wide, placed=self.placed)
+        return Views(self.truth, columns, seen, wide=self.wide, placed=self.placed, device=self.device)
 
     def _take_buffers(self, parts: Mapping[str, Any]) -> None:
         """Take up what is kept beside placed rows."""

@@ -20,7 +20,7 @@ from attrs import evolve
 from primabench_core.contract.violations import Violation
 from primabench_core.errors import ContractError, PrimaBenchError
 from primabench_core.spec.outcome import Outcome
-from primabench_core.state.rows import Labels
+from primabench_core.state.rows import Labels, OnDemand
 
 if TYPE_CHECKING:
     from primabench_core.evaluation.plan import MetricPlan
@@ -59,8 +59,9 @@ class Secrecy:
         if not views.truth.untold:
             return cls(views.truth)
         said = set(map(str, plan.metric.params.values()))
-        for column in views.prediction.values():
-            if isinstance(column, Labels) and not views.truth.told_by_oracle:
+        told = not views.truth.told_by_oracle and not isinstance(views.prediction, OnDemand)  # numbers say no names
+        for column in views.prediction.values() if told else ():
+            if isinstance(column, Labels):
                 said.update(predicted_names(column))
         return cls(views.truth, said)
 

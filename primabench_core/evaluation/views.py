@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from attrs import define, field
@@ -15,7 +16,7 @@ from primabench_core.evaluation.plan import MetricPlan
 from primabench_core.state.counts import Counts
 from primabench_core.state.fingerprint import RowDigests
 from primabench_core.state.placed import PlacedRows
-from primabench_core.state.rows import Column, Labels, Rows
+from primabench_core.state.rows import Column, Labels, OnDemand, Rows
 from primabench_core.state.sums import Sums
 
 if TYPE_CHECKING:
@@ -44,6 +45,10 @@ class Views:
     """With ``wide``: where its numbers a row lie."""
     counted: Mapping[tuple[str, str], Counts] | None = None
     """Tables of (truth, prediction) that were counted where the predictions are; then no rows are here."""
+    device: str = "cpu"
+    """Where predictions were handed in."""
+    there: Mapping[str, Any] = field(factory=dict)
+    """Predicted columns that lie there, all positions; where ``prediction`` lacks them they come home on demand."""
     _sums: dict[object, Sums] = field(factory=dict, init=False)
     _positions: dict[tuple[str, ...], Positions | None] = field(factory=dict, init=False)
     _rows: dict[object, Rows] = field(factory=dict, init=False)
@@ -76,6 +81,8 @@ class Views:
             self._rows[key] = Rows(
                 n=n,
                 prediction={} if bare else self._columns_of("prediction", plan.prediction, gaps),
+                device=self.device,
+                there={} if bare else self._tensors_of(plan.prediction, chosen),
                 truth={} if bare else self._columns_of("truth", plan.truth, gaps),
                 coords=self.truth.coords,
                 classes=self.truth.classes,
@@ -130,8 +137,19 @@ class Views:
             return self.sums(plan)
         return self.counts(plan) if plan.metric.spec.state == "counts" else self.rows(plan)
 
-    def _columns_of(self, side: str, fields: Sequence[Field], gaps: tuple[str, ...]) -> dict[str, Column]:
+    def _columns_of(self, side: str, fields: Sequence[Field], gaps: tuple[str, ...]) -> Mapping[str, Column]:
+        if side == "prediction" and isinstance(self.prediction, OnDemand):
+            return OnDemand({f.name: partial(self._column, side, f.name, gaps) for f in fields})
         return {f.name: self._column(side, f.name, gaps) for f in fields}
+
+    def _tensors_of(self, fields: Sequence[Field], chosen: Positions | None) -> dict[str, Any]:
+        found = {f.name: self.there[f.name] for f in fields if f.name in self.there}
+        if chosen is None or not found:
+            return found
+        import torch
+
+        at = torch.from_numpy(chosen).to(next(iter(found.values())).device)
+        return {name: tensor.index_select(0, at) for name, tensor in found.items()}
 
     def _column(self, side: str, name: str, gaps: tuple[str, ...]) -> Column:
         key = (side, name, gaps)

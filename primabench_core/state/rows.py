@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from primabench_core.contract.ragged import Ragged
 from primabench_core.state.counts import Counts
 
-__all__ = ["Column", "Label", "Labels", "Ragged", "Rows"]
+__all__ = ["Column", "Label", "Labels", "OnDemand", "Ragged", "Rows"]
 
 T = TypeVar("T")
 Label = str | int
@@ -44,6 +44,37 @@ class Labels:
 Column = Labels | Ragged | NDArray[Any]
 
 
+class OnDemand(Mapping[str, Column]):
+    """Columns of numbers that are made when they are asked for, once.
+
+    Args:
+        makers: What makes each of them.
+
+    Example:
+        >>> columns = OnDemand({"score": lambda: np.zeros(2)})
+        >>> "score" in columns, columns["score"] is columns["score"]
+        (True, True)
+    """
+
+    def __init__(self, makers: Mapping[str, Callable[[], Column]]) -> None:
+        self._makers = dict(makers)
+        self._made: dict[str, Column] = {}
+
+    def __getitem__(self, name: str) -> Column:
+        if name not in self._made:
+            self._made[name] = self._makers[name]()
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._makers
+
+
 @frozen(eq=False)
 class Rows:
     """Predictions and truth, row by row in canonical order, nothing missing.
@@ -65,6 +96,10 @@ class Rows:
     """Rows left out before this view, by reason (``no_truth``)."""
     ids: Sequence[str] | None = None
     """Ids of the rows, for metrics that draw or break ties by row; None if the truth has none, and in a resample."""
+    device: str = "cpu"
+    """Where the predictions were handed in, as torch names it: long work on them is best done there."""
+    there: Mapping[str, Any] = field(factory=dict)
+    """Predicted columns of numbers that still lie there, as tensors; :meth:`tensor` brings the others."""
     _memo: dict[Hashable, Any] = field(factory=dict, init=False, repr=False)
 
     def shared(self, key: Hashable, build: Callable[[], T]) -> T:
@@ -73,8 +108,20 @@ class Rows:
             self._memo[key] = build()
         return self._memo[key]  # type: ignore[no-any-return]
 
+    def tensor(self, name: str) -> Any:
+        """A predicted column of numbers as a torch tensor on :attr:`device`, canonical order, float32 or float64.
+
+        Columns in :attr:`there` are not copied by way of the host.
+        """
+        if name in self.there:
+            return self.there[name]
+        import torch
+
+        column = np.asarray(self.prediction[name])
+        return torch.as_tensor(column if column.flags.writeable else column.copy(), device=self.device)
+
     def take(self, positions: NDArray[np.intp]) -> Rows:
-        """The rows at these positions (repeats allowed), as a new view with nothing shared."""
+        """The rows at these positions (repeats allowed), as a new view on the host with nothing shared."""
 
         def pick(columns: Mapping[str, Column]) -> dict[str, Column]:
             return {

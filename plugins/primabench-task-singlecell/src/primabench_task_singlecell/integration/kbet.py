@@ -11,7 +11,7 @@ from primabench_core.state.exact import exact_sum
 from primabench_core.state.rows import Rows
 from primabench_task_singlecell.integration.defined import defined
 from primabench_task_singlecell.integration.lisi import summed_by_class
-from primabench_task_singlecell.integration.pairs import Floats, Ints, scan
+from primabench_task_singlecell.integration.pairs import Ints, scan
 from primabench_task_singlecell.integration.work import Panel, panel_of, symmetric
 
 GRAPH_K = 50
@@ -44,7 +44,6 @@ def kbet(state: Rows, *, alpha: float = ALPHA) -> Outcome:
     """
     panel = panel_of(state)
     batch, label = panel.batch(), panel.labels("label")
-    points = panel.points
     graph = symmetric(panel.scanned().neighbours.first(min(GRAPH_K, panel.n - 1)).index)  # read here alone: not kept
     found: dict[str, float | None] = {}
     k0s: dict[str, int] = {}
@@ -62,7 +61,7 @@ def kbet(state: Rows, *, alpha: float = ALPHA) -> Outcome:
         elif np.ptp(batch.codes[tested]) == 0:
             found[str(name)] = None
         else:
-            near = _inside(panel, points, tested, k0 - 1)
+            near = _inside(panel, tested, k0 - 1)
             found[str(name)] = accepted(batch.codes[near], batch.codes[tested], alpha)
     return _over_types(panel, found, k0s)
 
@@ -93,7 +92,7 @@ def _tested(graph: Any, rows: Ints, k0: int) -> Ints:
     return rows[large] if large.mean() >= SHARE else rows[:0]
 
 
-def _inside(panel: Panel, points: Floats, rows: Ints, k: int) -> Ints:
+def _inside(panel: Panel, rows: Ints, k: int) -> Ints:
     """(rows, k + 1) each cell and its k nearest among these cells.
 
     Those among the neighbours of the one scan are taken from there; only cells that have too few of them are looked up
@@ -113,7 +112,7 @@ def _inside(panel: Panel, points: Floats, rows: Ints, k: int) -> Ints:
         found = np.hstack([rows[:, None], np.zeros((len(rows), k), np.int64)])
     if len(short):
         ranks = np.argsort(np.argsort(panel.ranks[rows]))
-        again = scan(points[rows], k, ranks=ranks, only=short)
+        again = scan(panel.part(rows), k, ranks=ranks, only=short)
         found[short, 1:] = rows[again.neighbours.index]
     return found
 

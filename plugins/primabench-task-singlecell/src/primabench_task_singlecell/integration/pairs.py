@@ -5,11 +5,17 @@ is a screen: candidates for the nearest neighbours with a bound on their roundin
 of candidates are then taken anew from differences in float64, one coordinate after the other, so that they do not
 depend on blocks, threads or device, and equal ones are put in the order of the cells. A cell whose screen cannot be
 trusted (more candidates than were kept, or distances much smaller than the way to the middle) is screened again in
-double precision, and if that does not do either, by differences to all cells.
+double precision, and if that does not do either, by differences to all cells. So is every cell where the device is set
+to multiply in less than single precision, which is found by trying.
+
+Points that lie on a device are scanned there: indices and distances of neighbours and the sums come to the host, and
+no coordinates. On all devices neighbours have the same bits; sums of distances, of single-precision numbers in another
+order, agree to about 1e-7.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -31,6 +37,8 @@ SMALL = 2_048
 """Up to so many cells the screen is in double precision from the start: nothing is saved by less."""
 SPARE = 24
 """Candidates beyond k: room for those that rounding cannot tell from the k-th neighbour."""
+TRIED = 4
+"""Cells on which the precision of a product is looked at."""
 STRIDE = 16
 """Columns that share one place in the first look for candidates."""
 NOISE = 2e-5
@@ -73,23 +81,23 @@ class Scan:
 
 
 def scan(
-    points: Floats,
+    points: Floats | torch.Tensor,
     k: int,
     *,
     groups: Ints | None = None,
     ranks: Ints | None = None,
-    device: str = "cpu",
+    device: str | torch.device = "cpu",
     screen: str = "",
     only: Ints | None = None,
 ) -> Scan:
     """Find the k nearest neighbours of each cell, and sum its distances to each group.
 
     Args:
-        points: (n, width) float64, finite.
+        points: (n, width) float64, finite; or a tensor, of float32 too, which is scanned where it is.
         k: Neighbours, at most n - 1 are given.
         groups: (n,) codes from 0 without gaps; None for no sums.
         ranks: (n,) a permutation: the order of equal distances; by default that of the rows.
-        device: A torch device.
+        device: A torch device for an array.
         screen: ``float32`` or ``float64`` to begin with; by default the number of cells decides.
         only: Rows that are asked for; by default all.
 
@@ -107,18 +115,21 @@ def scan(
     codes = np.zeros(n, np.int64) if groups is None else groups
     order = np.argsort(codes, kind="stable")
     sizes = np.bincount(codes)
-    middled, unit = _in_the_middle(points)
-    placed = torch.as_tensor(middled[order], device=device)
+    middled, unit = _in_the_middle(points if hasattr(points, "is_cpu") else on_device(points, device))
+    device = middled.device
+    home = torch.as_tensor(order, device=device)
+    placed = middled.index_select(0, home)
     rank = np.arange(n) if ranks is None else ranks
     work = _Work(
         placed,
         placed.T.contiguous(),
         torch.as_tensor(rank[order], device=device),
-        torch.as_tensor(order, device=device),
+        home,
         sizes,
         min(k, max(n - 1, 0)),
         groups is not None,
     )
+    del middled
     precision = screen or ("float64" if n <= SMALL else "float32")
     index, squares, sums = work.empty()
     rows = torch.arange(n, device=device)
@@ -139,14 +150,36 @@ def scan(
     return Scan(Neighbours(near, distance), totals, (retaken[0] if len(retaken) > 1 else 0, retaken[-1]))
 
 
-def _in_the_middle(points: Floats) -> tuple[Floats, int]:
-    """The points around their median, and the e of the 2^e that they were divided by so that none exceeds 1."""
-    first = int(np.frexp(np.abs(points).max(initial=0.0))[1])
-    scaled = np.ldexp(points, -first)
-    if len(points):
-        scaled = scaled - np.median(scaled, axis=0)
-    second = int(np.frexp(np.abs(scaled).max(initial=0.0))[1])
-    return np.ldexp(scaled, -second), first + second
+def on_device(values: NDArray[Any], device: str | torch.device) -> torch.Tensor:
+    """An array as a tensor there; torch wants one that may be written to, though nobody does."""
+    import torch
+
+    return torch.as_tensor(values if values.flags.writeable else values.copy(), device=device)
+
+
+def _in_the_middle(points: torch.Tensor) -> tuple[torch.Tensor, int]:
+    """The points around their median, and the e of the 2^e that they were divided by so that none exceeds 1.
+
+    All steps are exact or rounded once, so that the bits are those of any device.
+    """
+    scaled, first = _scaled(points.detach().double())
+    n = len(scaled)
+    if n and scaled.shape[1]:
+        low, high = (scaled.kthvalue(place, dim=0).values for place in ((n + 1) // 2, n // 2 + 1))
+        scaled = scaled - (low + high) / 2
+    scaled, second = _scaled(scaled)
+    return scaled, first + second
+
+
+def _scaled(points: torch.Tensor) -> tuple[torch.Tensor, int]:
+    """The points over the 2^e above the largest of them, and e."""
+    if not points.numel():
+        return points, 0
+    low, high = (float(end) for end in points.aminmax())
+    e = math.frexp(max(-low, high))[1]
+    half = max(-e - 1000, 0)  # 2^-e of tiny numbers is beyond float64
+    scaled = points * 2.0 ** (-e - half)
+    return scaled.mul_(2.0**half) if half else scaled, e
 
 
 @frozen(eq=False)
@@ -190,7 +223,9 @@ class _Work:
             return rows[:0]
         look = _Screen.of(self.points, dtype, self.k)
         middle = torch.stack([look.squares[i:j].mean() for i, j in self.segments()])
-        step = max(1, BLOCK_BYTES[self.points.device.type] // (look.right.shape[1] * look.right.element_size()))
+        step = max(1, _block_bytes(rows) // (look.right.shape[1] * look.right.element_size()))
+        if dtype is torch.float32 and not look.is_as_exact_as_said(rows[:step]):
+            return rows
 
         def fill(block: Any) -> Any:
             """Fill in a block; gives the rows of it that cannot be trusted."""
@@ -258,7 +293,7 @@ class _Work:
         if not len(rows):
             return
         by_rank = self.ranks.argsort()
-        step = max(1, BLOCK_BYTES[self.points.device.type] // (8 * max(self.n, 1)))
+        step = max(1, _block_bytes(rows) // (8 * max(self.n, 1)))
 
         def fill(block: Any) -> None:
             exact = self.exact(block, None)
@@ -271,6 +306,10 @@ class _Work:
                 squares[self.home[block]] = near[:, : self.k]
 
         _spread(fill, rows.split(step))
+
+
+def _block_bytes(rows: torch.Tensor) -> int:
+    return BLOCK_BYTES["cpu" if rows.device.type == "cpu" else "cuda"]
 
 
 def _spread(work: Callable[[Any], T], blocks: Sequence[Any]) -> list[T]:
@@ -327,6 +366,15 @@ class _Screen:
     def block(self, rows: Any) -> Any:
         """(rows, columns) squared distances; possibly a little below 0."""
         return self.left[rows] @ self.right
+
+    def is_as_exact_as_said(self, rows: Any) -> bool:
+        """Whether a product of the size that will be used keeps the bound, looked at on a few of these rows."""
+        n = len(self.squares)
+        found = self.left[rows] @ self.right
+        some = rows[:TRIED]
+        exact = self.left[some].double() @ self.right[:, :n].double()
+        gap = (found[:TRIED, :n].double() - exact).abs_()
+        return bool((gap <= self.bound * (self.squares[some][:, None] + self.squares[None])).all())
 
     def candidates(self, distances: Any, rows: Any) -> tuple[Any, Any]:
         """(rows, width) columns that hold the k nearest, and for each row whether they are sure to.

@@ -6,9 +6,7 @@ that view (:meth:`primabench_core.state.rows.Rows.shared`) and made once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Hashable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -19,34 +17,17 @@ from primabench_core.errors import ContractError, ParameterError
 from primabench_core.spec import Outcome
 from primabench_core.state.rows import Labels, Rows
 from primabench_task_singlecell.integration.components import leading
-from primabench_task_singlecell.integration.pairs import Floats, Ints, Neighbours, Scan, scan
+from primabench_task_singlecell.integration.pairs import Floats, Ints, Neighbours, Scan, on_device, scan
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
 T = TypeVar("T")
+HOST = ("cpu", "mps")
+"""Devices whose cells are scanned by the host: the second one has no double precision."""
 PANEL_K = 200
 """Neighbours that the one scan looks for: the most that a metric of the panel asks for by default."""
 EMBEDDING, CORRECTED, GRAPH, LENGTHS = "embedding", "corrected", "neighbours", "neighbour_distances"
-_DEVICE: ContextVar[str] = ContextVar("primabench_singlecell_device", default="cpu")
-
-
-@contextmanager
-def on_device(device: str) -> Iterator[None]:
-    """Scan pairs on this torch device inside the block; neighbours have the same bits on all of them.
-
-    Args:
-        device: ``cpu`` or ``cuda``.
-
-    Example:
-        >>> with on_device("cpu"):
-        ...     pass
-    """
-    token = _DEVICE.set(device)
-    try:
-        yield
-    finally:
-        _DEVICE.reset(token)
 
 
 class UndefinedError(Exception):
@@ -91,6 +72,26 @@ class Panel:
     def _points(self) -> Floats:
         given = np.asarray(self.state.prediction[self.kind], np.float64)
         return given if self.kind == EMBEDDING else leading(given)
+
+    @property
+    def cloud(self) -> Any:
+        """(n, width) what is scanned: the embedding where it was handed in, or :attr:`points` brought there.
+
+        Raises:
+            UndefinedError: the prediction is a graph.
+        """
+        device = device_of(self.state)
+        if device == "cpu":
+            return self.points
+        if self.kind == EMBEDDING:
+            return self.made("cloud", lambda: self.state.tensor(EMBEDDING))
+        points = self.points
+        return self.made("cloud", lambda: on_device(points, device))
+
+    def part(self, rows: Ints) -> Any:
+        """(len(rows), width) some rows of :attr:`cloud`, where it is."""
+        cloud = self.cloud
+        return cloud[rows] if isinstance(cloud, np.ndarray) else cloud.index_select(0, on_device(rows, cloud.device))
 
     @property
     def ranks(self) -> Ints:
@@ -154,7 +155,7 @@ class Panel:
         """The pass over all pairs, with at least ``k`` neighbours; repeated only if more are asked for than before."""
         k = min(max(k, PANEL_K), max(self.n - 1, 0))
         if self._scan is None or self._k < k:
-            self._scan = scan(self.points, k, groups=self.groups, ranks=self.ranks, device=_DEVICE.get())
+            self._scan = scan(self.cloud, k, groups=self.groups, ranks=self.ranks)
             self._k = k
             self.scans += 1
         return self._scan
@@ -216,6 +217,11 @@ class Panel:
             "flags": ("approximate_neighbours",),
             "values": {"neighbours_by": f"pynndescent {version('pynndescent')}"},
         }
+
+
+def device_of(state: Rows) -> str:
+    """Where pairs of cells are looked at: where the prediction was handed in, if it is a device that can."""
+    return "cpu" if state.device.partition(":")[0] in HOST else state.device
 
 
 def panel_of(state: Rows) -> Panel:

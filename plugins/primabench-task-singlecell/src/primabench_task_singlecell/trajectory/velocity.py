@@ -15,7 +15,7 @@ from primabench_core.errors import ContractError
 from primabench_core.spec import Outcome
 from primabench_core.state.rows import Labels, Rows
 from primabench_task_singlecell.integration.pairs import scan
-from primabench_task_singlecell.integration.work import order_of
+from primabench_task_singlecell.integration.work import device_of, order_of
 from primabench_task_singlecell.trajectory.stages import name_of, stage_of
 
 Floats = NDArray[np.float64]
@@ -125,7 +125,7 @@ def _given(state: Rows, k: int) -> tuple[Floats, Floats, Ints]:
         raise ContractError([Violation("velocity", expected, f"{velocity.shape[1]} columns")])
 
     def build() -> Ints:
-        found = scan(place, k, ranks=order_of(state.ids, state.n)).neighbours.index
+        found = scan(place, k, ranks=order_of(state.ids, state.n), device=device_of(state)).neighbours.index
         return found.astype(np.int64)
 
     return velocity, place, state.shared(("primabench_task_singlecell.trajectory.near", k), build)
