@@ -21,6 +21,7 @@ _HOMES = {
     "MetricResult": "result.metric_result",
     "compare": "evaluation.compare",
     "fetch_data": "store.access",
+    "fetch_train": "store.access",
     "fetch_test": "store.access",
     "load": "store.access",
     "list_tasks": "discovery.listing",
@@ -86,6 +87,7 @@ if TYPE_CHECKING:
     from primabench_core.result.metric_result import MetricResult as MetricResult
     from primabench_core.store.access import fetch_data as fetch_data
     from primabench_core.store.access import fetch_test as fetch_test
+    from primabench_core.store.access import fetch_train as fetch_train
     from primabench_core.store.access import load as load
 
 

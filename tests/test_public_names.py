@@ -14,8 +14,8 @@ PUBLIC = [
     "EvalResult", "Evaluation", "MetricError", "MetricResult", "MissingDataError", "MissingPluginError",
     "ParameterError", "PluginError", "PrimaBenchError", "ResultError", "StoreError", "UnknownNameError",
     "UsageError", "VersionExistsError", "compare", "evaluate", "evaluate_many", "fetch_data", "fetch_test",
-    "foreign", "get_sequences", "list_baselines", "list_benchmarks", "list_datasets", "list_metrics", "list_tasks",
-    "load", "score", "statistics", "stream",
+    "fetch_train", "foreign", "get_sequences", "list_baselines", "list_benchmarks", "list_datasets", "list_metrics",
+    "list_tasks", "load", "score", "statistics", "stream",
 ]  # fmt: skip
 
 

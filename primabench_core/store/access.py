@@ -95,7 +95,14 @@ def fetch_train(
     lazy: bool = False,
     progress: Progress | None = None,
 ) -> Path:
-    """Path of the train split; see :func:`fetch_data`."""
+    """Path of the train split alone; see :func:`fetch_data`.
+
+    Raises:
+        MissingDataError: the dataset is not built, or it has no training data.
+
+    Example:
+        >>> train_path = fetch_train("cell_type_annotation")  # doctest: +SKIP
+    """
     return _split_path(*_splits(task, dataset, store, ("train",), lazy, progress), "train")
 
 
