@@ -41,13 +41,15 @@ def _top_exponent(a, b, squared):
 
 
 @numba.njit(**INNER)
-def _row_error(a, b, squared, exponent, first, second, third):
+def _row_error(a, b, squared, exponent):
     """Exact sum of the terms of one row below 2^exponent, rounded once; NaN where the windows do not hold them."""
     if exponent < -700 or exponent > 900:
         return np.nan
     # units 2^(exponent - 48) and 2^(exponent - 96): integers below 2^48 each, in the lowest bits of a float64, so that
     # the sums of 2^14 of them stay in 64 bits
     m1, m2 = math.ldexp(1.0, exponent + 4), math.ldexp(1.5, exponent - 44)
+    coarse, fine, rest, seen = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    # sums of integers may be taken in any order: both loops are vectorised and keep everything in registers
     if squared:
         for j in range(len(a)):
             d = np.float64(a[j]) - np.float64(b[j])
@@ -55,28 +57,27 @@ def _row_error(a, b, squared, exponent, first, second, third):
             u = t + m1
             r = t - (u - m1)
             v = r + m2
-            first[j], second[j], third[j] = u, v, r - (v - m2)
+            bits = np.float64(u).view(np.int64)
+            coarse += bits
+            seen |= bits
+            fine += np.float64(v).view(np.int64)
+            rest |= np.float64(r - (v - m2)).view(np.int64)
     else:
         for j in range(len(a)):
             t = abs(np.float64(a[j]) - np.float64(b[j]))
             u = t + m1
             r = t - (u - m1)
             v = r + m2
-            first[j], second[j], third[j] = u, v, r - (v - m2)
-    i1, i2, i3 = first.view(np.int64), second.view(np.int64), third.view(np.int64)
-    coarse, fine, rest, seen = np.int64(0), np.int64(0), np.int64(0), np.int64(0)
-    for j in range(len(i1)):
-        coarse += i1[j]
-        fine += i2[j]
-        seen |= i1[j]
-        rest |= i3[j]
-    one = np.empty(2)
-    one[0], one[1] = m1, m2
-    base = one.view(np.int64)
-    if (seen ^ base[0]) >> 52 or rest & 0x7FFFFFFFFFFFFFFF:  # a term left the binade of m1, or has bits below
+            bits = np.float64(u).view(np.int64)
+            coarse += bits
+            seen |= bits
+            fine += np.float64(v).view(np.int64)
+            rest |= np.float64(r - (v - m2)).view(np.int64)
+    base1, base2 = np.float64(m1).view(np.int64), np.float64(m2).view(np.int64)
+    if (seen ^ base1) >> 52 or rest & 0x7FFFFFFFFFFFFFFF:  # a term left the binade of m1, or has bits below
         return np.nan
-    coarse -= len(i1) * base[0]
-    fine -= len(i1) * base[1]
+    coarse -= len(a) * base1
+    fine -= len(a) * base2
     if coarse == 0 and fine == 0:
         return 0.0
     return np.nan if coarse < 1 << 20 else _round_row(coarse, fine, exponent)
@@ -84,15 +85,13 @@ def _row_error(a, b, squared, exponent, first, second, third):
 
 @numba.njit(**INNER)
 def _row_errors(x, y, squared, out):
-    m = x.shape[1]
-    first, second, third = np.empty(m), np.empty(m), np.empty(m)
     exponent = -10_000
     for i in range(len(out)):
         # rows are alike: the exponent of the last one, with room, saves a pass
-        out[i] = _row_error(x[i], y[i], squared, exponent + 2, first, second, third)
+        out[i] = _row_error(x[i], y[i], squared, exponent + 2)
         if np.isnan(out[i]):
             exponent = _top_exponent(x[i], y[i], squared)
-            out[i] = _row_error(x[i], y[i], squared, exponent, first, second, third)
+            out[i] = _row_error(x[i], y[i], squared, exponent)
 
 
 @cache
@@ -118,21 +117,22 @@ def row_errors_double():
 
 
 @numba.njit(**INNER)
-def _check_digests(x, keys, out):
-    buffer = np.empty(x.shape[1])
-    bits = buffer.view(np.uint64)
+def _check_digest(row, k0, k1, k2, k3):
     half, shift = np.uint64(0xFFFFFFFF), np.uint64(32)
+    first, second = np.uint64(0), np.uint64(0)
+    for j in range(len(row)):
+        bits = np.float64(np.float64(row[j]) + 0.0).view(np.uint64)
+        high, low = bits >> shift, bits & half
+        first += ((high + k0[j]) & half) * ((low + k1[j]) & half)
+        second += ((high + k2[j]) & half) * ((low + k3[j]) & half)
+    return first, second
+
+
+@numba.njit(**INNER)
+def _check_digests(x, keys, out):
     k0, k1, k2, k3 = keys[0], keys[1], keys[2], keys[3]
     for i in range(x.shape[0]):
-        row = x[i]
-        for j in range(len(row)):
-            buffer[j] = np.float64(row[j]) + 0.0
-        first, second = np.uint64(0), np.uint64(0)
-        for j in range(len(bits)):
-            high, low = bits[j] >> shift, bits[j] & half
-            first += ((high + k0[j]) & half) * ((low + k1[j]) & half)
-            second += ((high + k2[j]) & half) * ((low + k3[j]) & half)
-        out[i, 0], out[i, 1] = first, second
+        out[i, 0], out[i, 1] = _check_digest(x[i], k0, k1, k2, k3)
 
 
 @cache
