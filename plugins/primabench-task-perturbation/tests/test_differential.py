@@ -95,13 +95,21 @@ def test_on_real_cells_against_scanpy(kang):
 
 
 def sides(true_change, true_hits, change, hits):
+    """Genes in the order of their names."""
     rows = [np.asarray([a]) for a in (true_change, true_hits, change, hits)]
-    return Sides(*rows, significance=np.where(rows[3], 2.0, 0.0))
+    return Sides(*rows, significance=np.where(rows[3], 2.0, 0.0), order=np.arange(len(true_change)))
 
 
 def test_overlap_and_precision_by_hand():
     both = sides([5, 4, 3, 2, 1], [1, 1, 1, 0, 0], [1, 5, 4, 3, 0], [0, 1, 1, 1, 0])
-    both = Sides(both.true_change, both.true_hits.astype(bool), both.change, both.hits.astype(bool), both.significance)
+    both = Sides(
+        both.true_change,
+        both.true_hits.astype(bool),
+        both.change,
+        both.hits.astype(bool),
+        both.significance,
+        both.order,
+    )
     assert _depth(both, 0, 0) == 3
     assert _depth(both, 0, 2) == 2
     assert _common(both, 0, 3) == {1, 2}

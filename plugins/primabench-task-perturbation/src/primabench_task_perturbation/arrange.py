@@ -19,6 +19,7 @@ from primabench_task_perturbation.roles import (
     RANK,
     SIGNIFICANCE,
     TARGET,
+    UNTOLD,
 )
 
 ONLY = "all"
@@ -33,10 +34,10 @@ def arrange(truth: Mapping[str, Any]) -> Mapping[str, Any]:
 
     Args:
         truth: ``value`` (rows x genes), ``perturbation`` (name of each row; without it all rows are one), ``genes``,
-            ``ids``, ``role``, ``context`` as the solution holds them, and beside these: ``control`` (genes, or cells x
-            genes), ``de_genes`` and ``target_genes`` (perturbation: genes, the strongest first), ``log_fold_change``,
-            ``significance`` (-log10 of adjusted p), ``additive`` (perturbation: one number a gene), ``mean_of_train``
-            (one number a gene).
+            ``ids``, ``role``, ``context``, ``replicate`` as the solution holds them, and beside these: ``control``
+            (genes, or cells x genes), ``de_genes`` and ``target_genes`` (perturbation: genes, the strongest first),
+            ``log_fold_change``, ``significance`` (-log10 of adjusted p), ``additive`` (perturbation: one number a
+            gene), ``mean_of_train`` (one number a gene).
 
     Returns:
         ``value``, ``perturbation``, ``role`` and what else was given, one entry a row.
@@ -70,6 +71,8 @@ def arrange(truth: Mapping[str, Any]) -> Mapping[str, Any]:
     rows["role"] = list(truth.get("role", [CELL] * n)) + added.roles
     if "context" in truth:
         rows["context"] = [*truth["context"], *([truth["context"][0]] * len(added.names))]
+    if "replicate" in truth:
+        rows["replicate"] = [*truth["replicate"], *([UNTOLD] * len(added.names))]
     if truth.get("ids") is not None:
         facts = enumerate(zip(added.roles, added.names, strict=True))
         rows["ids"] = [*truth["ids"], *(f"{role}:{name}:{i}" for i, (role, name) in facts)]

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 from numpy.typing import NDArray
 from primabench_metrics.numbers import is_constant
 
 from primabench_core.spec import Outcome
 from primabench_core.state.rows import Labels
 from primabench_core.state.units import Units
+from primabench_task_perturbation import pseudobulk, wilcoxon
 from primabench_task_perturbation.beside import Unit, over_units
 from primabench_task_perturbation.deltas import MIN_GENES, spearman_of
 from primabench_task_perturbation.profiles import VALUE, contexts_of, control_rows, profiles_of, role_of
-from primabench_task_perturbation.roles import CELL
-from primabench_task_perturbation.wilcoxon import Differential, differential
+from primabench_task_perturbation.roles import CELL, DE_METHOD, REPLICATE
+from primabench_task_perturbation.wilcoxon import Differential
 
 Floats = NDArray[np.float64]
 Compare = Callable[["Sides", int], Unit]
@@ -32,19 +33,43 @@ class Sides:
     change: NDArray[Any]
     hits: NDArray[np.bool_]
     significance: NDArray[Any]
+    order: NDArray[np.int64]
+    """(m,) place of each gene when genes are ordered by name: ties do not hang on the order of columns."""
+    gaps: Mapping[int, Outcome] = field(factory=dict)
+    """Perturbations that could not be tested on both sides."""
 
 
-def _differential(state: Units, *, predicted: bool) -> Differential | Outcome:
+def _method(state: Units, test: str) -> str:
+    """Name and version of the test that both sides go through."""
+    if test != "truth":
+        return {"wilcoxon": wilcoxon.METHOD, "pseudobulk": pseudobulk.METHOD}[test]
+    told = state.coords.get(DE_METHOD)
+    if told:
+        return told[0]
+    column = state.truth.get(REPLICATE)
+    has = column is not None and pseudobulk.has_replicates(np.asarray(column, object).tolist())
+    return pseudobulk.METHOD if has else wilcoxon.METHOD
+
+
+def _differential(state: Units, method: str, *, predicted: bool) -> Differential | Outcome:
     """The test on one side of all perturbations, each against the control cells of its context."""
     value: Any = state.truth[VALUE]
     is_cell, (context, contexts) = role_of(state) == CELL, contexts_of(state)
     control = np.flatnonzero(is_cell & control_rows(state))
     if len(control) < 2:
         return Outcome.undefined("not_applicable", "the truth holds fewer than two control cells")
-    cells: Any = state.prediction[VALUE] if predicted else value
+    side: Mapping[str, Any] = state.prediction if predicted else state.truth
+    if method == pseudobulk.METHOD:
+        for held, whose in ((state.truth, "the truth"), (side, "the prediction")):
+            if REPLICATE not in held:
+                return Outcome.undefined("not_applicable", f"{whose} does not say the {REPLICATE} of its cells")
+    elif method != wilcoxon.METHOD:
+        return Outcome.undefined("not_applicable", f"the truth was tested by {method!r}, which this version has not")
+    cells = side[VALUE]
     home = state.predicted_home if predicted else np.where(is_cell, state.home, -1)
     m = value.shape[1]
     change, significance = np.zeros((state.n, m), np.float32), np.zeros((state.n, m), np.float32)
+    gaps: dict[int, str] = {}
     unit_context = profiles_of(state).context
     for c in range(contexts):
         mine = np.flatnonzero(unit_context == c)
@@ -52,41 +77,65 @@ def _differential(state: Units, *, predicted: bool) -> Differential | Outcome:
             continue
         place = np.full(state.n + 2, -1, np.int64)
         place[mine] = np.arange(len(mine))
-        found = differential(cells, place[home], len(mine), value[control[context[control] == c]])
+        own = control[context[control] == c]
+        if method == wilcoxon.METHOD:
+            found = wilcoxon.differential(cells, place[home], len(mine), value[own])
+        else:
+            names: Any = (side[REPLICATE], state.truth[REPLICATE])
+            try:
+                found = pseudobulk.differential(
+                    cells, place[home], names[0], len(mine), value[own], np.asarray(names[1], object)[own]
+                )
+            except OverflowError as error:
+                return Outcome.undefined("numerical_failure", str(error))
         change[mine], significance[mine] = found.log_fold_change, found.significance
-    return Differential(change, significance)
+        gaps |= {int(mine[p]): why for p, why in found.gaps.items()}
+    return Differential(change, significance, gaps)
 
 
-def _truth(state: Units) -> Differential | Outcome:
-    """As the solution says; of a truth of the caller without it, the same test on its cells."""
-    told = profiles_of(state)
-    if told.log_fold_change is not None and told.significance is not None:
+def _truth(state: Units, method: str) -> Differential | Outcome:
+    """As the solution says; of a truth without lists by this test, the same test on its cells."""
+    told, by = profiles_of(state), state.coords.get(DE_METHOD, (method,))[0]
+    if told.log_fold_change is not None and told.significance is not None and by == method:
         return Differential(told.log_fold_change.astype(np.float32), told.significance.astype(np.float32))
     cells = np.bincount(state.home[(role_of(state) == CELL) & (state.home >= 0)], minlength=state.n)
     if cells.min(initial=2) < 2:
         return Outcome.undefined("not_applicable", "the truth holds no differential expression and no cells to test")
-    return _differential(state, predicted=False)
+    return _differential(state, method, predicted=False)
 
 
-def _sides(state: Units, fdr: float) -> Sides | Outcome:
+def _sides(state: Units, fdr: float, test: str) -> Sides | Outcome:
     """Both sides under one threshold; made once for all metrics."""
     if is_pseudobulk(state):
         return Outcome.undefined("not_applicable", "differential expression needs predicted cells, not one row each")
-    true = state.shared("true differential", lambda: _truth(state))
-    mine = state.shared("predicted differential", lambda: _differential(state, predicted=True))
+    method = _method(state, test)
+    true = state.shared(("true differential", method), lambda: _truth(state, method))
+    mine = state.shared(("predicted differential", method), lambda: _differential(state, method, predicted=True))
     for side in (true, mine):
         if isinstance(side, Outcome):
             return side
     assert isinstance(true, Differential)
     assert isinstance(mine, Differential)
     threshold = -np.log10(fdr)
+    whys = {
+        **{p: f"predicted: {why}" for p, why in mine.gaps.items()},
+        **{p: f"true: {w}" for p, w in true.gaps.items()},
+    }
     return Sides(
         true.log_fold_change,
         true.significance > threshold,
         mine.log_fold_change,
         mine.significance > threshold,
         mine.significance,
+        _by_name(profiles_of(state).genes),
+        {p: Outcome.undefined("too_few_items", why) for p, why in whys.items()},
     )
+
+
+def _by_name(genes: Sequence[str]) -> NDArray[np.int64]:
+    found = np.empty(len(genes), np.int64)
+    found[np.argsort(np.asarray(genes, object), kind="stable")] = np.arange(len(genes))
+    return found
 
 
 def is_pseudobulk(state: Units) -> bool:
@@ -94,20 +143,24 @@ def is_pseudobulk(state: Units) -> bool:
     return bool(state.n) and int(state.counts.max()) <= 1
 
 
-def _over(state: Units, name: str, fdr: float, compare: Compare, policy: str, *more: object) -> Outcome:
+def _over(state: Units, name: str, fdr: float, test: str, compare: Compare, policy: str, *more: object) -> Outcome:
     whole = state.whole or state
     if not state.n:
         return Outcome.undefined("too_few_items", "there are no perturbations")
-    sides = whole.shared(("de", fdr), lambda: _sides(whole, fdr))
+    sides = whole.shared(("de", fdr, test), lambda: _sides(whole, fdr, test))
     if isinstance(sides, Outcome):
         return sides
-    return over_units(state, (name, fdr, *more), lambda s: [compare(sides, p) for p in range(s.n)], policy=policy)
+
+    def build(s: Units) -> list[Unit]:
+        return [sides.gaps.get(p) or compare(sides, p) for p in range(s.n)]
+
+    return over_units(state, (name, fdr, test, *more), build, policy=policy)
 
 
-def _strongest(change: NDArray[Any], hits: NDArray[np.bool_], k: int) -> set[int]:
-    """The k significant genes of largest |fold change|, ties by place of the gene."""
+def _strongest(change: NDArray[Any], hits: NDArray[np.bool_], k: int, order: NDArray[np.int64]) -> set[int]:
+    """The k significant genes of largest |fold change|, ties by name of the gene."""
     genes = np.flatnonzero(hits)
-    return set(genes[np.argsort(-np.abs(change[genes]), kind="stable")][:k].tolist())
+    return set(genes[np.lexsort((order[genes], -np.abs(change[genes])))][:k].tolist())
 
 
 def _depth(sides: Sides, p: int, k: int) -> int:
@@ -121,7 +174,9 @@ def _no_effect(sides: Sides, p: int) -> Outcome | None:
     return Outcome.undefined("no_reference_effect" if sides.hits[p].any() else "both_empty")
 
 
-def de_overlap_at_n(state: Units, *, k: int = 0, fdr: float = 0.05, policy: str = "strict") -> Outcome:
+def de_overlap_at_n(
+    state: Units, *, k: int = 0, fdr: float = 0.05, policy: str = "strict", test: str = "truth"
+) -> Outcome:
     """|top-k true ∩ top-k predicted|/k, genes of FDR below ``fdr`` by |log2 fold change|.
 
     Args:
@@ -129,9 +184,12 @@ def de_overlap_at_n(state: Units, *, k: int = 0, fdr: float = 0.05, policy: str 
         k: Genes looked at, at most as many as are truly differential; 0: as many.
         fdr: Threshold of both sides.
         policy: What an undefined perturbation does to the mean.
+        test: ``wilcoxon``, ``pseudobulk`` (between the replicates that both sides tell), or ``truth``: the test of the
+            solution's lists, else pseudobulk where the truth tells replicates.
 
     Returns:
-        Value in [0, 1]; no true gene: ``both_empty`` where none is predicted, else ``no_reference_effect``.
+        Value in [0, 1]; genes of equal |fold change| are taken in the order of their names. No true gene:
+        ``both_empty`` where none is predicted, else ``no_reference_effect``.
     """
 
     def compare(sides: Sides, p: int) -> Unit:
@@ -140,10 +198,12 @@ def de_overlap_at_n(state: Units, *, k: int = 0, fdr: float = 0.05, policy: str 
             return _no_effect(sides, p) or 0.0
         return len(_common(sides, p, depth)) / depth
 
-    return _over(state, "overlap", fdr, compare, policy, k)
+    return _over(state, "overlap", fdr, test, compare, policy, k)
 
 
-def de_precision_at_n(state: Units, *, k: int = 0, fdr: float = 0.05, policy: str = "strict") -> Outcome:
+def de_precision_at_n(
+    state: Units, *, k: int = 0, fdr: float = 0.05, policy: str = "strict", test: str = "truth"
+) -> Outcome:
     """As :func:`de_overlap_at_n`, over min(k, predicted genes); undefined where none is predicted."""
 
     def compare(sides: Sides, p: int) -> Unit:
@@ -154,23 +214,24 @@ def de_precision_at_n(state: Units, *, k: int = 0, fdr: float = 0.05, policy: st
             return Outcome.undefined("no_positives", "no gene is predicted to be differential")
         return len(_common(sides, p, depth)) / min(depth, called)
 
-    return _over(state, "precision", fdr, compare, policy, k)
+    return _over(state, "precision", fdr, test, compare, policy, k)
 
 
 def _common(sides: Sides, p: int, k: int) -> set[int]:
-    return _strongest(sides.true_change[p], sides.true_hits[p], k) & _strongest(sides.change[p], sides.hits[p], k)
+    true = _strongest(sides.true_change[p], sides.true_hits[p], k, sides.order)
+    return true & _strongest(sides.change[p], sides.hits[p], k, sides.order)
 
 
-def de_recall(state: Units, *, fdr: float = 0.05, policy: str = "strict") -> Outcome:
+def de_recall(state: Units, *, fdr: float = 0.05, policy: str = "strict", test: str = "truth") -> Outcome:
     """Share of the truly differential genes that are predicted to be so."""
 
     def compare(sides: Sides, p: int) -> Unit:
         return _no_effect(sides, p) or float(sides.hits[p][sides.true_hits[p]].mean())
 
-    return _over(state, "recall", fdr, compare, policy)
+    return _over(state, "recall", fdr, test, compare, policy)
 
 
-def de_direction_match(state: Units, *, fdr: float = 0.05, policy: str = "strict") -> Outcome:
+def de_direction_match(state: Units, *, fdr: float = 0.05, policy: str = "strict", test: str = "truth") -> Outcome:
     """Share of the truly differential genes whose predicted fold change has the true sign; no change is wrong."""
 
     def compare(sides: Sides, p: int) -> Unit:
@@ -179,10 +240,10 @@ def de_direction_match(state: Units, *, fdr: float = 0.05, policy: str = "strict
             (np.sign(sides.change[p][genes]) == np.sign(sides.true_change[p][genes])).mean()
         )
 
-    return _over(state, "direction", fdr, compare, policy)
+    return _over(state, "direction", fdr, test, compare, policy)
 
 
-def de_spearman_lfc(state: Units, *, fdr: float = 0.05, policy: str = "strict") -> Outcome:
+def de_spearman_lfc(state: Units, *, fdr: float = 0.05, policy: str = "strict", test: str = "truth") -> Outcome:
     """Spearman correlation of fold changes over the truly differential genes; all of them, predicted or not."""
 
     def compare(sides: Sides, p: int) -> Unit:
@@ -197,19 +258,21 @@ def de_spearman_lfc(state: Units, *, fdr: float = 0.05, policy: str = "strict") 
             return Outcome.undefined("constant_truth" if is_constant(y) else "constant_prediction")
         return spearman_of(x, y)
 
-    return _over(state, "spearman lfc", fdr, compare, policy)
+    return _over(state, "spearman lfc", fdr, test, compare, policy)
 
 
-def de_count_spearman(state: Units, *, fdr: float = 0.05) -> Outcome:
+def de_count_spearman(state: Units, *, fdr: float = 0.05, test: str = "truth") -> Outcome:
     """Spearman correlation over perturbations of the numbers of differential genes."""
     whole = state.whole or state
     if not state.n:
         return Outcome.undefined("too_few_items", "there are no perturbations")
-    sides = whole.shared(("de", fdr), lambda: _sides(whole, fdr))
+    sides = whole.shared(("de", fdr, test), lambda: _sides(whole, fdr, test))
     if isinstance(sides, Outcome):
         return sides
+    if sides.gaps:
+        return sides.gaps[min(sides.gaps)]
     counts = state.unit_values(
-        ("de counts", fdr),
+        ("de counts", fdr, test),
         lambda s: list(zip(sides.hits.sum(axis=1).tolist(), sides.true_hits.sum(axis=1).tolist(), strict=True)),
     )
     return correlated(np.asarray(counts, np.float64), "perturbations", spearman_of)
@@ -225,14 +288,14 @@ def correlated(pairs: Floats, noun: str, correlate: Callable[[Floats, Floats], f
     return Outcome(correlate(pairs[:, 0], pairs[:, 1]), n=len(pairs))
 
 
-def de_auroc(state: Units, *, fdr: float = 0.05, policy: str = "strict") -> Outcome:
+def de_auroc(state: Units, *, fdr: float = 0.05, policy: str = "strict", test: str = "truth") -> Outcome:
     """AUROC of the truly differential genes by predicted −log10 FDR; ties count half."""
-    return _over(state, "auroc", fdr, lambda sides, p: _ranking(sides, p)[0], policy)
+    return _over(state, "auroc", fdr, test, lambda sides, p: _ranking(sides, p)[0], policy)
 
 
-def de_average_precision(state: Units, *, fdr: float = 0.05, policy: str = "strict") -> Outcome:
+def de_average_precision(state: Units, *, fdr: float = 0.05, policy: str = "strict", test: str = "truth") -> Outcome:
     """Average precision of the truly differential genes by predicted −log10 FDR, tied genes entering together."""
-    return _over(state, "average precision", fdr, lambda sides, p: _ranking(sides, p)[1], policy)
+    return _over(state, "average precision", fdr, test, lambda sides, p: _ranking(sides, p)[1], policy)
 
 
 def _ranking(sides: Sides, p: int) -> Sequence[Unit]:

@@ -22,4 +22,11 @@ MEAN_OF_TRAIN = "mean_of_train"
 ADDITIVE = "additive"
 """Sum of the effects of the parts of a combination, added to control."""
 
+REPLICATE = "replicate"
+"""Field of the donor or sample of a row."""
+DE_METHOD = "de_method"
+"""Coordinate of a solution that names its test of differential expression."""
+UNTOLD = "none"
+"""Replicate of rows that have none."""
+
 ROLES = (CELL, LOG_FOLD_CHANGE, SIGNIFICANCE, RANK, TARGET, MEAN_OF_TRAIN, ADDITIVE)

@@ -10,10 +10,11 @@ Source: Wilcoxon 1945, doi:10.2307/3001968; Benjamini and Hochberg 1995, doi:10.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 from numpy.typing import NDArray
 
 METHOD = "wilcoxon-bh/1"
@@ -32,6 +33,8 @@ class Differential:
     """(P, m) log2 fold change against control."""
     significance: NDArray[np.float32]
     """(P, m) -log10 of the adjusted p-value."""
+    gaps: Mapping[int, str] = field(factory=dict)
+    """Why a perturbation could not be tested, by its number."""
 
 
 def differential(cells: Any, home: Ints, n: int, control: Any) -> Differential:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from primabench_core import EvalData, UsageError
 from primabench_task_perturbation.preparers.cells import additive_of, means_of
-from primabench_task_perturbation.roles import CELL, CONTROL
+from primabench_task_perturbation.roles import CELL, CONTROL, REPLICATE
 
 Profiles = dict[str, NDArray[np.float64]]
 
@@ -23,9 +23,10 @@ def perfect(solution: EvalData, *, seed: int = 0) -> EvalData:
         cells &= np.asarray(solution["role"], object) == CELL
     rows = np.flatnonzero(cells)
     part = solution.select(rows)
-    return EvalData(
-        {"value": part["value"], "perturbation": names[rows]}, ids=part.ids, coords={"genes": solution.coords["genes"]}
-    )
+    fields = {"value": part["value"], "perturbation": names[rows]}
+    if REPLICATE in part:
+        fields[REPLICATE] = part[REPLICATE]
+    return EvalData(fields, ids=part.ids, coords={"genes": solution.coords["genes"]})
 
 
 def no_change(train: EvalData | None, test: EvalData, *, seed: int = 0) -> EvalData:

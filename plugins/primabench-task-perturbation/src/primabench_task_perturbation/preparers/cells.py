@@ -11,19 +11,23 @@ from numpy.typing import NDArray
 
 from primabench_core import CorruptDataError, EvalData
 from primabench_core.state.grouped_sums import GroupedSums
+from primabench_task_perturbation import pseudobulk, wilcoxon
 from primabench_task_perturbation.genes import THRESHOLD
 from primabench_task_perturbation.names import JOINT, parts_of
 from primabench_task_perturbation.roles import (
     ADDITIVE,
     CELL,
     CONTROL,
+    DE_METHOD,
     LOG_FOLD_CHANGE,
     MEAN_OF_TRAIN,
     RANK,
+    REPLICATE,
     SIGNIFICANCE,
     TARGET,
+    UNTOLD,
 )
-from primabench_task_perturbation.wilcoxon import METHOD, differential
+from primabench_task_perturbation.wilcoxon import Differential
 
 if TYPE_CHECKING:
     from primabench_core.store.prepare import Splits
@@ -32,8 +36,6 @@ TARGET_SUM = 1e4
 LISTED = 200
 """Differential genes that a solution lists for a perturbation."""
 COLUMNS = {"value": "genes"}
-DE_METHOD = "de_method"
-"""Coordinate of a solution that names the test."""
 _ROWS = 4096
 
 
@@ -49,6 +51,8 @@ class Cells:
     """(cells,) normalised names."""
     context: NDArray[Any] | None = None
     """(cells,) cell type or batch whose controls count; None for one context."""
+    replicate: NDArray[Any] | None = None
+    """(cells,) donor or sample, between which differential expression is tested; None: between cells."""
 
     @property
     def names(self) -> list[str]:
@@ -94,7 +98,8 @@ def splits_of(cells: Cells, classes: Mapping[str, str], *, held: NDArray[np.bool
             perturbations. Control cells are in the solution, and in training unless held.
 
     Raises:
-        CorruptDataError: there are no control cells, or nothing is held out or left.
+        CorruptDataError: there are no control cells, nothing is held out or left, or replicates are given of which a
+            held-out perturbation has fewer than two on a side.
     """
     from primabench_core.store.prepare import Splits
 
@@ -106,15 +111,16 @@ def splits_of(cells: Cells, classes: Mapping[str, str], *, held: NDArray[np.bool
     own_control = control if held is None else control & held
     train = cells.rows(~mine & ~(own_control & (held is not None)))
     answers = cells.rows(mine | own_control)
+    asked = {
+        "target_genes": np.array([JOINT.join(parts_of(name)) for name in tested], object),
+        "split_class": np.array([classes[name] for name in tested], object),
+    }
+    if cells.replicate is not None:
+        held_out = [sorted(set(cells.replicate[mine & (cells.perturbation == name)].tolist())) for name in tested]
+        asked["replicates"] = np.array([JOINT.join(names) for names in held_out], object)
     return Splits(
         train=_table(cells, train),
-        test=EvalData(
-            {
-                "target_genes": np.array([JOINT.join(parts_of(name)) for name in tested], object),
-                "split_class": np.array([classes[name] for name in tested], object),
-            },
-            ids=tested,
-        ),
+        test=EvalData(asked, ids=tested),
         solution=_solution(cells, answers, train, tested),
         columns=COLUMNS,
     )
@@ -124,30 +130,19 @@ def _table(cells: Cells, rows: NDArray[np.int64]) -> EvalData:
     fields = {"value": cells.value[rows], "perturbation": cells.perturbation[rows]}
     if cells.context is not None:
         fields["context"] = cells.context[rows]
+    if cells.replicate is not None:
+        fields[REPLICATE] = cells.replicate[rows]
     return EvalData(fields, ids=[cells.ids[i] for i in rows.tolist()], coords={"genes": tuple(cells.genes)})
 
 
 def _solution(cells: Cells, answers: NDArray[np.int64], train: NDArray[np.int64], tested: Sequence[str]) -> EvalData:
     table = _table(cells, answers)
-    value, names = table["value"], table["perturbation"]
+    names = table["perturbation"]
     context = None if cells.context is None else table["context"]
     facts = _Facts(len(cells.genes))
     contexts = _contexts(names, context, tested)
-    groups: dict[Any, list[str]] = {}
-    for name in tested:
-        groups.setdefault(contexts[name], []).append(name)
-    place = {name: i for i, name in enumerate(tested)}
-    home = np.array([place.get(n, -1) for n in names], np.int64)
-    change, significance = (np.zeros((len(tested), len(cells.genes)), np.float32) for _ in range(2))
-    for group, members in groups.items():
-        control = (names == CONTROL) & (np.ones(len(names), bool) if context is None else context == group)
-        if control.sum() < 2:
-            raise CorruptDataError(f"context {group!r} has fewer than two control cells")
-        at = np.full(len(tested) + 1, -1, np.int64)
-        own = np.array([place[name] for name in members])
-        at[own] = np.arange(len(own))
-        found = differential(value, at[home], len(own), value[np.flatnonzero(control)])
-        change[own], significance[own] = found.log_fold_change, found.significance
+    method, found = _tested(table, contexts, tested)
+    change, significance = found.log_fold_change, found.significance
     for p, name in enumerate(tested):
         facts.add(name, LOG_FOLD_CHANGE, change[p])
         facts.add(name, SIGNIFICANCE, significance[p])
@@ -156,7 +151,35 @@ def _solution(cells: Cells, answers: NDArray[np.int64], train: NDArray[np.int64]
         if targets.any():
             facts.add(name, TARGET, targets.astype(np.float32))
     _add_baselines(facts, cells, train, tested)
-    return facts.behind(table, contexts)
+    return facts.behind(table, contexts, method)
+
+
+def _tested(table: EvalData, contexts: Mapping[str, Any], tested: Sequence[str]) -> tuple[str, Differential]:
+    """Method and differential expression of the held-out perturbations: between replicates where there are any."""
+    value, names = table["value"], table["perturbation"]
+    replicate = table.fields.get(REPLICATE)
+    groups: dict[Any, list[int]] = {}
+    for p, name in enumerate(tested):
+        groups.setdefault(contexts[name], []).append(p)
+    place = {name: i for i, name in enumerate(tested)}
+    home = np.array([place.get(n, -1) for n in names], np.int64)
+    change, significance = (np.zeros((len(tested), value.shape[1]), np.float32) for _ in range(2))
+    for group, members in groups.items():
+        control = np.flatnonzero((names == CONTROL) & (True if group is None else table["context"] == group))
+        if len(control) < 2:
+            raise CorruptDataError(f"context {group!r} has fewer than two control cells")
+        at = np.full(len(tested) + 1, -1, np.int64)
+        own = np.array(members)
+        at[own] = np.arange(len(own))
+        if replicate is None:
+            found = wilcoxon.differential(value, at[home], len(own), value[control])
+        else:
+            found = pseudobulk.differential(value, at[home], replicate, len(own), value[control], replicate[control])
+        for p, why in found.gaps.items():
+            raise CorruptDataError(f"perturbation {tested[members[p]]!r} has {why}")
+        change[own], significance[own] = found.log_fold_change, found.significance
+    method = wilcoxon.METHOD if replicate is None else pseudobulk.METHOD
+    return method, Differential(change, significance)
 
 
 def _contexts(names: NDArray[Any], context: NDArray[Any] | None, tested: Sequence[str]) -> dict[str, Any]:
@@ -228,7 +251,7 @@ class _Facts:
         self.names.append(name)
         self.roles.append(role)
 
-    def behind(self, table: EvalData, contexts: Mapping[str, Any]) -> EvalData:
+    def behind(self, table: EvalData, contexts: Mapping[str, Any], method: str) -> EvalData:
         """The cells and then the facts."""
         value = table["value"]
         extra = np.stack(self.rows)
@@ -249,5 +272,7 @@ class _Facts:
             fields["context"] = np.concatenate(
                 [table["context"], np.array([contexts.get(name, first) for name in self.names], object)]
             )
+        if REPLICATE in table:
+            fields[REPLICATE] = np.concatenate([table[REPLICATE], np.full(n, UNTOLD, object)])
         ids = [*(table.ids or ()), *(f"{self.roles[i]}:{self.names[i]}" for i in range(n))]
-        return EvalData(fields, ids=ids, coords={**table.coords, DE_METHOD: (METHOD,)})
+        return EvalData(fields, ids=ids, coords={**table.coords, DE_METHOD: (method,)})

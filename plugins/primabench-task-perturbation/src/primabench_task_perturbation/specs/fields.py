@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from primabench_core.spec import Field, Interval, MetricSpec, Parameter
-from primabench_task_perturbation.roles import CONTROL, ROLES
+from primabench_task_perturbation.roles import CONTROL, ROLES, UNTOLD
 
 PREDICTED = Field("value", "matrix", coord="genes", doc="cells x genes, or one mean profile a perturbation")
 NAMES = Field("perturbation", "text", doc="perturbation of the row; names are opaque", optional=True)
@@ -16,6 +16,12 @@ TRUE_NAMES = Field(
 ROLE = Field("role", "label", vocabulary=ROLES, doc="what the row is; without it every row is a cell", optional=True)
 CONTEXT = Field(
     "context", "label", doc="cell type or batch whose control cells a perturbation is compared with", optional=True
+)
+REPLICATE = Field(
+    "replicate",
+    "text",
+    doc=f"donor or sample of the row, for tests between replicates; {UNTOLD!r} without",
+    optional=True,
 )
 
 RULES: dict[str, Any] = {
@@ -38,6 +44,12 @@ SAMPLING_SEED = Parameter("sampling_seed", 0, "seed of the choice of cells", kin
 FDR = Parameter(
     "fdr", 0.05, "threshold of the false discovery rate on both sides", kinds=(float,), low=1e-300, high=1.0
 )
+TEST = Parameter(
+    "test",
+    "truth",
+    "of both sides; truth: that of the solution's lists, else pseudobulk where it tells replicates",
+    choices=("truth", "wilcoxon", "pseudobulk"),
+)
 
 _UNWEIGHTED = frozenset({"perturbation_discrimination", "perturbation_rank", "pearson_edistance", "de_count_spearman"})
 """No means over perturbations, or without an interval."""
@@ -48,8 +60,8 @@ def _weighted(name: str) -> str:
 
 
 _FIXED: dict[str, Any] = {
-    "prediction": (PREDICTED, NAMES),
-    "truth": (TRUE, TRUE_NAMES, ROLE, CONTEXT),
+    "prediction": (PREDICTED, NAMES, REPLICATE),
+    "truth": (TRUE, TRUE_NAMES, ROLE, CONTEXT, REPLICATE),
     "state": "units",
     "rules": RULES,
     "arrange": "primabench_task_perturbation.arrange:arrange",
@@ -114,7 +126,7 @@ def over_differential(name: str, summary: str, *parameters: Parameter, **more: A
         weighted=_weighted(name),
         example="primabench_task_perturbation.examples:differential_cells",
         units=("rows",),
-        parameters=parameters,
+        parameters=(*parameters, TEST),
         reproducibility="tolerance",
         rtol=1e-9,
         atol=1e-9,

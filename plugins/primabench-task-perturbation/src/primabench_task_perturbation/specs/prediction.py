@@ -5,7 +5,16 @@ from __future__ import annotations
 from attrs import evolve
 
 from primabench_core.spec import BaselineSpec, Contract, DatasetSpec, PreparerSpec, RecipeSpec, TaskSpec
-from primabench_task_perturbation.specs.fields import CONTEXT, NAMES, PREDICTED, ROLE, RULES, TRUE, TRUE_NAMES
+from primabench_task_perturbation.specs.fields import (
+    CONTEXT,
+    NAMES,
+    PREDICTED,
+    REPLICATE,
+    ROLE,
+    RULES,
+    TRUE,
+    TRUE_NAMES,
+)
 
 NAME = "perturbation_prediction"
 SYNTHETIC_KEY = f"primabench_synthetic/{NAME}@1.0.0"
@@ -21,8 +30,8 @@ TASK = TaskSpec(
     title="Perturbation prediction",
     summary="Predict the expression of cells after perturbations that were never seen.",
     contract=Contract(
-        prediction=(evolve(PREDICTED, units=_STATE), evolve(NAMES, optional=False)),
-        solution=(evolve(TRUE, units=_STATE), evolve(TRUE_NAMES, optional=False), ROLE, CONTEXT),
+        prediction=(evolve(PREDICTED, units=_STATE), evolve(NAMES, optional=False), REPLICATE),
+        solution=(evolve(TRUE, units=_STATE), evolve(TRUE_NAMES, optional=False), ROLE, CONTEXT, REPLICATE),
         **RULES,
     ),
     metrics=(
@@ -81,8 +90,11 @@ baseline), not clipped. A model that does not beat the mean has learnt no pertur
 metrics keep all cells, because each gene is tested over all of them; ask for the other metrics by name where memory
 matters.
 
-**Differential expression** of the truth (Wilcoxon, Benjamini-Hochberg, `wilcoxon-bh/1`) lies in the solution; the same
-test with the same control cells is run on the prediction.
+**Differential expression** of the truth lies in the solution, with the name of its test; the same test with the same
+control cells is run on the prediction. Where a dataset has replicates (donors), it is tested between them
+(`pseudobulk-moderated-t-bh/1`): a prediction says the donor of each cell in `replicate`, and without it the `de_…`
+metrics are `not_applicable`. `replicates` of the test data names the donors of a held-out perturbation, joined by `+`.
+Elsewhere cells are tested (`wilcoxon-bh/1`).
 
 **Known pathologies.** A shift that all perturbed cells share lifts every delta metric of the mean baseline: read
 `pearson_delta_centred`. Effects scaled up are discriminated more easily by l1 and l2: read the cosine. The number of
@@ -135,7 +147,8 @@ PREPARE_KANG = PreparerSpec(
     dataset=KANG,
     prepare="primabench_task_perturbation.preparers.treatments:prepare",
     summary="A quarter of the donors, by a hash of seed 1, is held out: their stimulated cells are the answer, type by "
-    "type, against untreated cells of the same type and donors. Types of fewer than 10 cells on a side are left out.",
+    "type, against untreated cells of the same type and donors. Types of fewer than 10 cells on a side are left out, "
+    "and those that fewer than two held-out donors have. Differential expression between donors.",
 )
 PREPARE_SYNTHETIC = PreparerSpec(
     task=NAME, dataset=SYNTHETIC_KEY, prepare=f"{_SCREENS}:prepare_simulation", summary=_SIMULATION
