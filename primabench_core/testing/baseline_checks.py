@@ -79,6 +79,7 @@ def check_repeats_with_its_seed(subject: BaselineSubject) -> None:
 
 def check_fits_the_contract(subject: BaselineSubject) -> None:
     """The task's contract takes its predictions, and the panel runs on them."""
+    subject.bench.require_panel(subject.task)
     found, key = _predict(subject)
     try:
         run = Evaluation(subject.task.name, dataset=key, duplicates="refuse", store=str(subject.bench.root))
@@ -95,6 +96,7 @@ def check_oracle_reaches_the_optimum(subject: BaselineSubject) -> None:
     from primabench_core.discovery.metrics import resolve_metric
 
     task = subject.task
+    subject.bench.require_panel(task)
     found, key = _predict(subject)
     spec = resolve_metric(task.primary).spec
     if spec.best is None:

@@ -14,6 +14,7 @@ from primabench_core.testing.report import CheckFailure, NotApplicable
 
 if TYPE_CHECKING:
     from primabench_core.contract.evaldata import EvalData
+    from primabench_core.discovery.metrics import ResolvedMetric
     from primabench_core.spec.task import TaskSpec
     from primabench_core.store.manifest import Manifest
 
@@ -84,6 +85,33 @@ class Bench:
 
         self.build(key)
         self.once(("prepare", task, key), lambda: prepare(task, key, self.root))
+
+    def panel(self, task: TaskSpec) -> tuple[ResolvedMetric, ...]:
+        """The metrics of a task, resolved, with the fields that they read.
+
+        Raises:
+            PrimaBenchError: a metric is unknown or does not take its parameters, or its fields are not there.
+        """
+        from primabench_core.evaluation.plan import choose_fields, resolve_all
+
+        def resolve() -> tuple[ResolvedMetric, ...]:
+            panel, contract = resolve_all(task.metrics), task.contract
+            choose_fields(panel, contract, [f.name for f in contract.prediction], "prediction")
+            choose_fields(panel, contract, [f.name for f in contract.solution], "truth")
+            return panel
+
+        return self.once(("panel", task.name), resolve)
+
+    def require_panel(self, task: TaskSpec) -> None:
+        """For checks that score, so that a panel at fault is one finding and not one of each of them.
+
+        Raises:
+            NotApplicable: the panel does not resolve; a check of its own says so.
+        """
+        try:
+            self.panel(task)
+        except PrimaBenchError as error:
+            raise NotApplicable(f"the panel of task {task.name!r} does not resolve: {error.message}") from error
 
     def task_data(self, task: TaskSpec) -> str:
         """Key of the task's synthetic dataset, built and prepared.

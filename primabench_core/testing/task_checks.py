@@ -9,7 +9,8 @@ import numpy as np
 
 from primabench_core.contract.evaldata import EvalData
 from primabench_core.discovery import names
-from primabench_core.errors import ContractError, PrimaBenchError
+from primabench_core.discovery.origin import renewal
+from primabench_core.errors import ContractError, PrimaBenchError, UnknownNameError
 from primabench_core.evaluation.evaluation import Evaluation
 from primabench_core.testing.bench import refused
 from primabench_core.testing.predictions import NUMERIC, fields_of, shortened, spoiled, valid_prediction
@@ -22,13 +23,15 @@ STRANGER = "unit_of_nobody"
 
 def check_panel_resolves(subject: TaskSubject) -> None:
     """Every metric of the panel is installed, takes its parameters, and finds its fields; the primary one is in it."""
-    from primabench_core.evaluation.plan import choose_fields, resolve_all
-
     task = subject.spec
     try:
-        panel = resolve_all(task.metrics)
-        choose_fields(panel, task.contract, [f.name for f in task.contract.prediction], "prediction")
-        choose_fields(panel, task.contract, [f.name for f in task.contract.solution], "truth")
+        panel = subject.bench.panel(task)
+    except UnknownNameError as error:
+        remedy = (
+            f"if {error.name} is a metric of {subject.distribution}, name it under "
+            f'[project.entry-points."primabench.metrics"] in pyproject.toml, then {renewal(subject.distribution)}'
+        )
+        raise CheckFailure(f"the panel does not resolve: {error.message}", remedy=remedy) from error
     except PrimaBenchError as error:
         raise refused("the panel does not resolve", error) from error
     if task.primary not in {metric.name for metric in panel}:
@@ -81,11 +84,12 @@ class Offer:
     """A valid prediction on the task's synthetic dataset, to be spoiled.
 
     Raises:
-        NotApplicable: there is no synthetic data, or the task predicts several rows a unit.
+        NotApplicable: there is no synthetic data, its panel does not resolve, or the task predicts several rows a unit.
     """
 
     def __init__(self, subject: TaskSubject) -> None:
         self.task, self.bench = subject.spec, subject.bench
+        self.bench.require_panel(self.task)
         if self.task.contract.many_rows_per_unit:
             raise NotApplicable("the task predicts several rows a unit")
         self.key = self.bench.task_data(self.task)

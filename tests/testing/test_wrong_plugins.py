@@ -67,6 +67,20 @@ def test_what_does_not_load_is_one_finding_and_the_rest_does_not_apply(wrong_tas
     assert "its spec does not load" in report.find("panel_resolves")[0].reason
 
 
+def test_an_own_metric_without_entry_point_is_one_finding_that_says_what_to_type(wrong_task):
+    wrong_task(specs={'"accuracy",': '"own_metric_of_mine",'})
+    report = check_distribution(DISTRIBUTION)
+    (found,) = report.findings
+    assert (found.check, found.subject) == ("panel_resolves", "wrong")
+    assert "Unknown metric 'own_metric_of_mine'" in found.reason
+    assert "own_metric_of_mine is a metric of primabench-task-wrong" in found.next
+    assert '[project.entry-points."primabench.metrics"] in pyproject.toml, then pip install' in found.next
+    for check in ("valid_prediction_scores", "refuses_nan", "fits_the_contract", "oracle_reaches_the_optimum"):
+        for record in report.find(check):
+            assert record.status == "not_applicable", record
+            assert "does not resolve: Unknown metric 'own_metric_of_mine'" in record.reason
+
+
 # -- tasks -----------------------------------------------------------------------------------------------------------
 
 TASKS = {
