@@ -17,7 +17,7 @@ from primabench_core import spec as specs
 from primabench_core.discovery import names
 from primabench_core.discovery.faults import as_plugin_error, describe, missing_library
 from primabench_core.discovery.names import Record
-from primabench_core.discovery.origin import renewal
+from primabench_core.discovery.origin import correction, renewal
 from primabench_core.discovery.parameters import full_parameters
 from primabench_core.errors import MissingPluginError, ParameterError, PluginError, UnknownNameError
 
@@ -206,9 +206,8 @@ def _load_checked(record: Record) -> Any:
     try:
         value = _import(record.target)
     except AttributeError as error:
-        raise _SpecFault(
-            f"module {holder.__name__!r} has no {attribute!r}", remedy=renewal(record.distribution)
-        ) from error
+        remedy = correction(record.distribution, names.GROUPS[record.kind], record.name, record.target)
+        raise _SpecFault(f"module {holder.__name__!r} has no {attribute!r}", remedy=remedy) from error
     if record.kind == "hook":
         from primabench_core.discovery.hooks import check_plugin
 

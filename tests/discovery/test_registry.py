@@ -350,3 +350,33 @@ def test_a_stranger_who_takes_a_name_does_not_switch_off_a_panel(make_site) -> N
     assert meant == "fake-metrics:fake_good"
     assert registry.load("metric", meant).name == "fake_good"
     assert registry.as_meant_by("fake-other", "metric", "fake_good") == "fake_good"
+
+
+@pytest.mark.parametrize(
+    ("declared", "said"),
+    [
+        (
+            '[project.entry-points."primabench.metrics"]\nfake_missing = "fake_mod : X"',
+            "define X in fake_mod, or correct",
+        ),
+        ('[project.entry-points."primabench.metrics"]\nfake_missing = "fake_mod:Y"', "pip install -e"),
+        ("", "pip install -e"),
+        ("not = = toml", "pip install -e"),
+        (None, "pip install -e"),
+    ],
+)
+def test_a_working_copy_that_names_a_missing_object_is_to_be_corrected_and_not_installed_again(
+    plugins, tmp_path, monkeypatch, declared, said
+):
+    from primabench_core.discovery import origin
+
+    if declared is not None:
+        (tmp_path / "pyproject.toml").write_text(f'[project]\nname = "fake-bad"\n{declared}\n')
+    monkeypatch.setattr(origin, "checkout_of", lambda _: tmp_path)
+    plugins("fake_missing", "Y = 1", "X")
+    with pytest.raises(PluginError, match="has no 'X'") as caught:
+        registry.load("metric", "fake_missing")
+    assert caught.value.remedy.startswith(said)
+    assert f"pip install -e {tmp_path}" in caught.value.remedy
+    record = next(r for r in registry.check_all("metric") if r.name == "fake_missing")
+    assert record.remedy == caught.value.remedy  # what doctor shows
