@@ -1,0 +1,1 @@
+"""Baron, Veres, Wolock et al. Cell Systems 3, 346 (2016)."""

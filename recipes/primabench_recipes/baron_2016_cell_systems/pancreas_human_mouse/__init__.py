@@ -1,0 +1,1 @@
+"""Pancreas cells of four humans and two mice, with types named alike."""
