@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from primabench_metrics.knn_probe import knn_probe
 
+from primabench_core.errors import ParameterError
 from primabench_core.spec import Outcome
 from primabench_core.state.exact import exact_sum
 from primabench_core.state.rows import Labels, Rows
@@ -18,7 +19,13 @@ ROLES = ("fit", "score")
 
 
 def label_transfer(
-    state: Rows, *, k: int = 15, distance: str = "euclidean", score: str = "macro_f1", labels: str = "all"
+    state: Rows,
+    *,
+    k: int = 15,
+    distance: str = "euclidean",
+    score: str = "macro_f1",
+    labels: str = "all",
+    fit_on: str = "",
 ) -> Outcome:
     """Mean over ordered pairs of domains of the score of types called by the k nearest cells of the other domain.
 
@@ -32,20 +39,28 @@ def label_transfer(
         score: Metric of the called types: ``accuracy``, ``balanced_accuracy``, ``macro_f1`` or ``mcc``.
         labels: ``all``: cells of a type that the first domain lacks count as wrong; ``shared``: both domains are cut to
             the types that both have.
+        fit_on: The domain that types are learnt in (``human``: only "human -> mouse"); by default every one in turn.
 
     Returns:
         Mean over pairs, each pair in ``per_unit`` as "a -> b", the probe with its SHA-256 in ``values``;
         ``single_batch`` for one domain, ``component_undefined`` if a pair has no value (no shared type, or one type
         only where the score needs two), with the mean of the others in ``mean_over_defined``.
+
+    Raises:
+        ParameterError: ``fit_on`` is none of the domains.
     """
     if not state.n:
         return Outcome.undefined("too_few_items", "there are no cells", n=0)
     domain, label = occurring(state.truth["domain"], "domain"), occurring(state.truth["label"], "label")
     if len(domain.classes) < 2:
         return Outcome.undefined("single_batch", "every cell is of the same domain", n=state.n)
+    if fit_on and fit_on not in map(str, domain.classes):
+        raise ParameterError(f"No cell is of the domain {fit_on!r}.", remedy=f"fit_on={domain.classes[0]!r}")
     found: dict[str, float | None] = {}
     identity: dict[str, Any] = {}
     for a, b in permutations(range(len(domain.classes)), 2):
+        if fit_on and str(domain.classes[a]) != fit_on:
+            continue
         name = f"{domain.classes[a]} -> {domain.classes[b]}"
         fit, asked = (_rows(domain, label, here, there, labels) for here, there in ((a, b), (b, a)))
         if not len(fit) or not len(asked):

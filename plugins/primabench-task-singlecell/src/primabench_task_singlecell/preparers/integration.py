@@ -62,8 +62,8 @@ def _prepared(data: DatasetReader, label: str, batch: str, *, human: bool) -> Sp
     if len(set(batches)) < 2:
         raise CorruptDataError("All cells are of one batch: there is nothing to integrate.")
     genes = tuple(cells.coords["genes"])
-    counts = _sparse(cells["counts"])
-    whole = _sparse(cells["expression"]) if "expression" in cells.fields else normalised(counts)
+    counts = as_sparse(cells["counts"])
+    whole = as_sparse(cells["expression"]) if "expression" in cells.fields else normalised(counts)
     chosen = scored_genes(whole, batches)
     expression = np.asarray(whole[:, chosen].toarray(), np.float32)
     role = roles([str(i) for i in cells.ids], batches)
@@ -98,7 +98,8 @@ def _prepared(data: DatasetReader, label: str, batch: str, *, human: bool) -> Sp
     )
 
 
-def _sparse(field: Any) -> Any:
+def as_sparse(field: Any) -> Any:
+    """A stored matrix as CSR."""
     from scipy.sparse import csr_matrix
 
     return csr_matrix(field.tocsr() if hasattr(field, "tocsr") else np.asarray(field[:]))

@@ -20,6 +20,8 @@ from primabench_task_singlecell.specs.integration import IMMUNE_HUMAN
 
 NAME = "embedding_quality"
 SYNTHETIC_KEY = f"primabench_synthetic/{NAME}@1.0.0"
+SPECIES_KEY = f"primabench_synthetic/{NAME}_two_species@1.0.0"
+PANCREAS = "baron_2016_cell_systems/pancreas_human_mouse@1.0.0"
 
 EMBEDDING = Field("embedding", "embedding", doc="one vector a cell, of a model that has seen no type")
 LABEL = Field("label", "label", doc="cell type")
@@ -45,6 +47,7 @@ label_transfer = MetricSpec(
             choices=("accuracy", "balanced_accuracy", "macro_f1", "mcc"),
         ),
         Parameter("labels", "all", "types of one domain alone are wrong, or left out", choices=("all", "shared")),
+        Parameter("fit_on", "", "the domain that types are learnt in; by default every one in turn", kinds=(str,)),
     ),
     example="primabench_task_singlecell.integration.examples:two_species",
     interval=Interval("none", "resampled cells would be fitted and scored at once"),
@@ -69,9 +72,11 @@ TASK = TaskSpec(
     unit="cell",
     supervised=False,
     description="""\
-**Input.** `counts`, `expression`, and the `domain` (batch, donor or species), `fold` and `group` of each cell; `label`
-is missing. **Prediction.** One vector for each cell, from a model that is frozen and has seen no type of these cells.
-All vectors are of one width: embeddings of two species have to lie in one space.
+**Input.** `counts` or `all_counts`, `expression`, and the `domain` (batch, donor or species), `fold` and `group` of
+each cell; `label` is missing. **Prediction.** One vector for each cell, from a model that is frozen and has seen no
+type of these cells. All vectors are of one width: embeddings of two species have to lie in one space. Genes of two
+species stand side by side as `species:gene`; which of them are orthologues is an input of the model, and nothing over
+genes is asked.
 
 **Score.** `label_transfer`: types are learnt from the cells of one domain and called in another, over all ordered
 pairs. `knn_probe` and `linear_probe` are fitted on all folds but one. Folds are whole groups, so that no donor is on
@@ -80,7 +85,8 @@ names its probe and the SHA-256 of the settings. Five neighbours vote, so that a
 can win.
 
 **Rules.** Nothing is fitted on the scored cells. A type that a domain lacks counts as wrong when it is asked for there
-(`labels=shared` leaves it out, and is another number).
+(`labels=shared` leaves it out, and is another number); sets of two species hold the types of both alone. One direction
+is `label_transfer{fit_on: human, k: 5}`, another number too; the values of all directions stand in `per_unit`.
 """,
     references=("Luecken et al. 2022, Nature Methods, doi:10.1038/s41592-021-01336-8",),
 )
@@ -105,6 +111,28 @@ RECIPE = RecipeSpec(
     history=("2026-11 The PrimaBench maintainers: first version",),
 )
 
+SPECIES = DatasetSpec(
+    key=SPECIES_KEY,
+    title="Synthetic cells of two species",
+    summary="240 made cells of two species, 40 genes and 4 types each, 3 of them in both; for offline trials only.",
+    publication="Made by primabench-task-singlecell; not measured, not published.",
+    licence="CC0-1.0",
+    organism="none (synthetic)",
+    modality="synthetic negative-binomial counts",
+    n_units=240,
+    content_hash="a0e8189b368e30e0c97673c4910aee20069168b25e4cda7b9f5d1262c5edf523",
+    notes=SYNTHETIC_NOTES.replace("; `expression` is log(1 + count)", "")
+    + "Genes are called `human:GENE_01` and `mouse:Gene_01`, markers are in the same places; the rarest type of each "
+    "species is in no other.\n",
+)
+
+SPECIES_RECIPE = RecipeSpec(
+    dataset=SPECIES_KEY,
+    build="primabench_task_singlecell.synthetic.species:build",
+    curator="The PrimaBench maintainers",
+    history=("2026-11 The PrimaBench maintainers: first version",),
+)
+
 _PREPARERS = "primabench_task_singlecell.preparers.embedding"
 
 PREPARE_IMMUNE_HUMAN = PreparerSpec(
@@ -118,6 +146,15 @@ PREPARE_SYNTHETIC = PreparerSpec(
     dataset=SYNTHETIC_KEY,
     prepare=f"{_PREPARERS}:prepare_by_donor",
     summary="All cells; donors are domains, groups and folds (leave one donor out).",
+)
+
+_TWO_SPECIES = "Cells of the types that both species have; species are domains, donors are groups and folds."
+
+PREPARE_PANCREAS = PreparerSpec(
+    task=NAME, dataset=PANCREAS, prepare=f"{_PREPARERS}:prepare_by_species", summary=_TWO_SPECIES
+)
+PREPARE_SPECIES = PreparerSpec(
+    task=NAME, dataset=SPECIES_KEY, prepare=f"{_PREPARERS}:prepare_by_species", summary=_TWO_SPECIES
 )
 
 _BASELINES = "primabench_task_singlecell.baselines.embedding"
@@ -140,5 +177,12 @@ COMPONENTS = BaselineSpec(
     task=NAME,
     summary="The first fifty principal components of expression.",
     predict=f"{_BASELINES}:components",
+    requires=("scikit-learn",),
+)
+MATCHED_GENES = BaselineSpec(
+    name="matched_genes",
+    task=NAME,
+    summary="Components of the genes that all domains name alike, standardised inside each domain.",
+    predict=f"{_BASELINES}:matched_genes",
     requires=("scikit-learn",),
 )
