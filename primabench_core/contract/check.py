@@ -153,8 +153,8 @@ class ShardChecker:
                 violations.append(Violation(name, f"{n:,} rows", f"{count:,} rows", remedy="one entry for each id"))
                 named = None
             canonical, wrong = self._one(name, checker, value, named, positions)
-            if canonical is not None and name in orders and isinstance(canonical, np.ndarray) and canonical.ndim == 2:
-                canonical = canonical[:, orders[name]]
+            if canonical is not None and name in orders and getattr(canonical, "ndim", 0) == 2:
+                canonical = canonical[:, orders[name]]  # type: ignore[index]
             violations += wrong
             if canonical is not None:
                 columns[name] = canonical

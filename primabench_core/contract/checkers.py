@@ -16,6 +16,7 @@ from primabench_core.contract.arrays import as_labels, as_numeric, whole_numbers
 from primabench_core.contract.fields import Field
 from primabench_core.contract.plain import SHOWN, UntypedText, from_tensor, row_names
 from primabench_core.contract.ragged import Ragged
+from primabench_core.contract.sparse_rows import SparseRows
 from primabench_core.contract.violations import Violation
 from primabench_core.contract.vocabulary import Vocabulary
 from primabench_core.errors import ContractError
@@ -159,6 +160,8 @@ class NumberChecker:
 
     def fast(self, value: Any) -> NDArray[Any] | None:
         """The array of a good shard, cast up if it has to be."""
+        if type(value) is SparseRows:
+            return value if self._passes(value) else None  # type: ignore[return-value]
         array = numpy_of(value)
         if array is None:
             return None
@@ -174,9 +177,21 @@ class NumberChecker:
             return array if self._plain or not self._faults(array, None) else None
         return None
 
+    def _passes(self, rows: SparseRows) -> bool:
+        """Whether nothing is wrong with sparse rows, of which zeros are numbers too."""
+        low, high = self._bounds
+        if not self._plain or 2 not in self.dims or rows.width != self.width or not len(rows) or not low <= 0 <= high:
+            return False
+        held = rows.data
+        return not len(held) or (np.minimum.reduce(held).item() >= low and np.maximum.reduce(held).item() <= high)
+
     def explain(self, value: Any, ids: Ids) -> tuple[NDArray[Any] | None, list[Violation]]:
-        """The array, and what is wrong."""
+        """The array, and what is wrong; sparse rows stay so if nothing is."""
         name = self.field.name
+        if type(value) is SparseRows:
+            if self._passes(value):
+                return value, []  # type: ignore[return-value]
+            value = value.dense()
         try:
             array = as_numeric(value, name, ids)
         except ContractError as error:

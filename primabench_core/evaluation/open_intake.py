@@ -11,6 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from primabench_core.contract.arrays import as_ids
+from primabench_core.contract.checkers import NumberChecker
+from primabench_core.contract.plain import is_sparse
+from primabench_core.contract.sparse_rows import SparseRows, dense_of, thin
 from primabench_core.contract.violations import Violation
 from primabench_core.errors import ContractError, UsageError
 from primabench_core.evaluation.intake import Intake, Where
@@ -101,6 +104,10 @@ class OpenIntake(Intake):
         """Unit of each row, canonical columns, and rows of ignored units; every violation is raised at once."""
         checker = self.checker
         assert checker is not None
+        numbers = [n for n, v in fields.items() if is_sparse(v) and isinstance(checker.checkers.get(n), NumberChecker)]
+        if numbers:
+            wide = {name: SparseRows.of(fields[name]) for name in numbers}
+            fields = {**fields, **{name: rows for name, rows in wide.items() if rows is not None}}
         given, names = self._name_rows(ids, positions, fields)
         columns, violations = checker.check(fields, n=len(names), ids=names, coords=coords)
         units = self._units_of(columns.pop(self._unit_field, None), len(names), violations)
@@ -154,7 +161,9 @@ class OpenIntake(Intake):
         if not len(at):
             return
         given, names, whole = self._given
-        stored = {name: column if name in self.kept else self._digests(column) for name, column in columns.items()}
+        stored = {
+            name: _kept(column) if name in self.kept else self._digests(column) for name, column in columns.items()
+        }
         if len(at) < len(units):
             stored = {name: take_rows(column, at) for name, column in stored.items()}
             given = given[at] if isinstance(given, np.ndarray) else [given[i] for i in at.tolist()]
@@ -169,11 +178,12 @@ class OpenIntake(Intake):
 
     def _digests(self, rows: Any) -> NDArray[np.uint64]:
         """What stays of rows that are not kept, to know them again by; nothing where nobody asks."""
-        if self.request.hash_predictions:
-            return row_digests(rows)
-        if self.request.duplicates == "refuse":  # whatever a row that comes again holds
-            return np.zeros((len(rows), 0), np.uint64)
-        return check_digests(rows)
+        if not self.request.hash_predictions and self.request.duplicates == "refuse":
+            return np.zeros((len(rows), 0), np.uint64)  # whatever a row that comes again holds
+        digests = row_digests if self.request.hash_predictions else check_digests
+        if isinstance(rows, SparseRows):
+            return np.concatenate([digests(piece) for _, piece in rows.pieces()])
+        return digests(rows)
 
     # -- what was taken --------------------------------------------------------------------------------------------
 
@@ -281,6 +291,12 @@ class OpenIntake(Intake):
         for name, found in parts["samples"].items():
             states = [UnitSamples.from_buffers(part["meta"], part["arrays"]) for part in found]
             self.samples[name] = {state.seed: state for state in states}
+
+
+def _kept(column: Any) -> Any:
+    """Rows to be kept: wide ones that are mostly zero without their zeros."""
+    is_matrix = getattr(column, "ndim", 0) == 2 and column.dtype.kind == "f" and is_wide(column.shape[1])
+    return thin(column) if is_matrix else dense_of(column)
 
 
 def make_intake(request: Request, truth: Truth) -> Intake:

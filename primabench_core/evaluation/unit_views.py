@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from attrs import define, field
 
+from primabench_core.contract.sparse_rows import SparseRows
 from primabench_core.evaluation.plan import MetricPlan
 from primabench_core.evaluation.views import Positions, Views
 from primabench_core.state.rows import Rows
@@ -66,6 +67,7 @@ class UnitViews(Views):
         place[seen], place[-1] = np.arange(len(seen)), IGNORED  # home -1 is the last place
         placed, fields = intake.placed, tuple(f.name for f in plan.truth)
         kept = {f.name: self.prediction[f.name] for f in plan.prediction if f.name in intake.kept and placed.n_rows}
+        kept = {name: c.csr() if isinstance(c, SparseRows) else c for name, c in kept.items()}
         return Units(
             n=len(seen),
             ids=[truth.ids[i] for i in seen.tolist()],

@@ -13,11 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from primabench_core.contract.ragged import Ragged
+from primabench_core.contract.sparse_rows import DENSE_BYTES, SparseRows, dense_of
 
 Where = slice | NDArray[np.int64]
 """Rows: a slice with positive step, or (k,) int64 positions, each in ``range(n)``."""
 Values = NDArray[Any] | Ragged
-"""Content of k rows: (k,) codes, (k,) or (k, w) reals, (k,) text as objects, or ragged entries."""
+"""Content of k rows: (k,) codes, (k,) or (k, w) reals, (k,) text as objects, or ragged entries. Rows of units may be
+SparseRows too, which stand for an array."""
 
 BLOCK = 65_536
 """Rows handled at once where a pass needs a temporary."""
@@ -178,9 +180,9 @@ def make_store(name: str, n: int, values: Values, *, fill: bool) -> Store:
 
 
 def canonical(values: Any) -> Any:
-    """Content in one of the shapes of :data:`Values`: sparse rows become dense, half precision float32."""
+    """Content in one of the shapes of :data:`Values`: sparse matrices become dense, half precision float32."""
     if type(values) is not np.ndarray:
-        if isinstance(values, Ragged):
+        if isinstance(values, Ragged | SparseRows):
             return values
         values = values.toarray() if hasattr(values, "toarray") else np.asarray(values)
     kind = values.dtype.kind
@@ -234,8 +236,13 @@ def none_seen(bits: NDArray[Any]) -> bool:
     return True
 
 
-def same_rows(left: Values, right: Values) -> NDArray[np.bool_]:
+def same_rows(left: Any, right: Any) -> NDArray[np.bool_]:
     """(k,) whether rows hold the same content. Types may differ in width: float32 is compared as float64."""
+    if isinstance(left, SparseRows) or isinstance(right, SparseRows):
+        step = max(1, DENSE_BYTES // (8 * left.shape[1]))
+        cuts = range(0, len(left), step)
+        found = [same_rows(*(dense_of(side[i : i + step]) for side in (left, right))) for i in cuts]
+        return np.concatenate([np.zeros(0, bool), *found])
     if isinstance(left, Ragged) and isinstance(right, Ragged):
         equal: NDArray[np.bool_] = np.equal(left.counts, right.counts)
         rows = np.flatnonzero(equal & (left.counts > 0))
@@ -243,7 +250,7 @@ def same_rows(left: Values, right: Values) -> NDArray[np.bool_]:
             entries = _whole_rows(np.equal(left.take(rows).values, right.take(rows).values))
             equal[rows[np.repeat(np.arange(len(rows)), left.counts[rows])[~entries]]] = False
         return equal
-    return _whole_rows(np.asarray(np.equal(left, right), bool))  # type: ignore[arg-type]  # arrays by now
+    return _whole_rows(np.asarray(np.equal(left, right), bool))
 
 
 def largest(
@@ -269,10 +276,12 @@ def take_rows(values: Any, rows: Any) -> Any:
     return values.take(rows) if isinstance(values, Ragged) else values[rows]
 
 
-def pack(values: Values) -> dict[str, NDArray[Any]]:
+def pack(values: Any) -> dict[str, NDArray[Any]]:
     """A column as plain numeric arrays (no objects): text and ragged rows as lengths and content."""
     if isinstance(values, Ragged):
         return {"counts": values.counts, "entries": values.values}
+    if isinstance(values, SparseRows):
+        return {"data": values.data, "columns": values.columns, "ends": values.ends, "width": np.array([values.width])}
     if values.dtype.kind == "O":
         encoded = [text.encode() for text in values]
         counts = np.fromiter(map(len, encoded), np.int64, len(encoded))
@@ -280,12 +289,14 @@ def pack(values: Values) -> dict[str, NDArray[Any]]:
     return {"values": values}
 
 
-def unpack(parts: Mapping[str, NDArray[Any]]) -> Values:
+def unpack(parts: Mapping[str, NDArray[Any]]) -> Any:
     """The column that :func:`pack` took apart."""
     if "values" in parts:
         return parts["values"]
     if "entries" in parts:
         return Ragged(parts["entries"], parts["counts"])
+    if "columns" in parts:
+        return SparseRows(parts["data"], parts["columns"], parts["ends"], int(parts["width"][0]))
     raw, ends = parts["utf8"].tobytes(), np.cumsum(parts["lengths"]).tolist()
     texts = np.empty(len(ends), object)
     texts[:] = [raw[a:b].decode() for a, b in zip([0, *ends], ends, strict=False)]

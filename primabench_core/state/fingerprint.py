@@ -29,6 +29,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from primabench_core.contract.ragged import Ragged
+from primabench_core.contract.sparse_rows import dense_of
 from primabench_core.state.merkle import leaf_of, merkle_root
 from primabench_core.state.rows import Column, Labels
 
@@ -205,7 +206,7 @@ def _canonical(block: NDArray[Any]) -> Iterator[Buffer]:
     rows = max(1, _PIECE // max(1, width))
     buffer = np.empty((min(rows, len(block)), *block.shape[1:]), "<f8")
     for start in range(0, len(block), rows):
-        part = block[start : start + rows]
+        part = dense_of(block[start : start + rows])
         piece = buffer[: len(part)]
         np.add(part, 0.0, out=piece)  # widens, and turns -0.0 into 0.0
         if piece.size and np.isnan(piece.max()):

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from primabench_core.contract.sparse_rows import SparseRows
 from primabench_core.state.column_sums import ColumnSums
 from primabench_core.state.compiled import kernels
-from primabench_core.state.partial_sums import Ints, runs_of, sum_columns, takes_runs
+from primabench_core.state.partial_sums import Ints, runs_of, sum_columns, sum_sparse, takes_runs
 from primabench_core.state.quotients import quotients
 from primabench_core.state.torch_sums import add_grouped_tensor, is_tensor
 from primabench_core.state.windows import Floats, round_ratio
@@ -44,11 +45,11 @@ class GroupedSums:
         self.counts: Ints = np.zeros(groups, np.int64)
         self.sums = ColumnSums(groups * m)
 
-    def add(self, matrix: NDArray[Any], codes: Ints, weights: NDArray[Any] | None = None) -> GroupedSums:
+    def add(self, matrix: NDArray[Any] | SparseRows, codes: Ints, weights: NDArray[Any] | None = None) -> GroupedSums:
         """Add (n, m) rows, each to its group; returns itself.
 
         Args:
-            matrix: float32, float64, integers of at most 32 bits or booleans.
+            matrix: float32, float64, integers of at most 32 bits or booleans; or sparse rows.
             codes: (n,) group of each row, in ``range(groups)``; -1 leaves a row of an array out.
             weights: (n,) numbers that multiply the rows, exactly; counts stay numbers of rows.
 
@@ -57,6 +58,8 @@ class GroupedSums:
         """
         if is_tensor(matrix):
             return self._add_tensor(matrix, codes, weights)
+        if isinstance(matrix, SparseRows):
+            return self._add_sparse(matrix, np.asarray(codes), weights)
         codes = np.asarray(codes)
         if matrix.ndim != 2 or matrix.shape[1] != self.m or codes.shape != (len(matrix),):
             raise ValueError(
@@ -107,6 +110,36 @@ class GroupedSums:
             codes = torch.from_numpy(here.astype(np.int64))
         add_grouped_tensor(self.sums, matrix, codes)
         self.counts = self.counts + np.bincount(here, minlength=self.groups)
+        return self
+
+    def _add_sparse(self, matrix: SparseRows, codes: Ints, weights: Any) -> GroupedSums:
+        """Sparse rows: zeros add nothing, so that float32 numbers are added as they are held."""
+        if kernels() is None or weights is not None or matrix.dtype != np.float32 or matrix.width != self.m:
+            for start, piece in matrix.pieces():
+                here = slice(start, start + len(piece))
+                self.add(piece, codes[here], None if weights is None else weights[here])
+            return self
+        if codes.shape != (len(matrix),) or (len(codes) and not -1 <= codes.min() <= codes.max() < self.groups):
+            raise ValueError(f"expected a code in range({self.groups}), or -1, for each of {len(matrix)} rows")
+        if not np.isfinite(matrix.data).all():
+            raise ValueError("exact sums need finite numbers, found NaN or infinity")
+        order = np.argsort(codes, kind="stable").astype(np.int64)
+        order = order[codes[order] >= 0]
+        lengths = np.bincount(codes[order], minlength=self.groups)
+        self.counts = self.counts + lengths
+        cuts, group = runs_of(lengths)
+        most = max(1, _RESULT_BYTES // (24 * max(1, self.m)))
+        for start in range(0, len(group), most):
+            part, home = cuts[start : start + most + 1], group[start : start + most]
+            rows, ends = order[part[0] : part[-1]], part - part[0]
+            partial = sum_sparse(matrix, rows, ends)
+            self._push(partial.parts[0], home)
+            at, columns = partial.odd_numbers(rows, ends)
+            if len(at):
+                values = matrix[at].csr()[np.arange(len(at)), columns].astype(np.float64)
+                self.sums.add_numbers(
+                    values, np.repeat(home[partial.odd[0]], np.diff(ends)[partial.odd[0]]) * self.m + columns
+                )
         return self
 
     def _blocks(self, matrix: NDArray[Any], order: Ints, lengths: Ints) -> Any:

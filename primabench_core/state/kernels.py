@@ -18,7 +18,7 @@ import numpy as np
 
 from primabench_core.state.compiled import compile_options
 
-F4, F8, I8, U8 = numba.float32, numba.float64, numba.int64, numba.uint64
+F4, F8, I4, I8, U8 = numba.float32, numba.float64, numba.int32, numba.int64, numba.uint64
 
 
 def read(kind: Any, dims: int) -> Any:
@@ -202,6 +202,27 @@ def sum_singles():
                 if smallest.min() == 0:
                     smallest[:] = far
                     _least(x, rows, cuts[k], cuts[k + 1], s, e, far, smallest)
+
+    return run
+
+
+@cache
+def sum_sparse():
+    """As :func:`sum_singles`, of the numbers that sparse rows hold."""
+
+    @jit(read(F4, 1), read(I4, 1), read(I8, 1), I8[::1], I8[::1], F4[:, ::1], F4[:, ::1], F8[:, ::1])
+    def run(x, columns, ends, rows, cuts, most, least, total):
+        for k in range(len(cuts) - 1):
+            largest, smallest, sums = most[k], least[k], total[k]
+            for r in range(cuts[k], cuts[k + 1]):
+                start, stop = ends[rows[r]], ends[rows[r] + 1]
+                values, where = x[start:stop], columns[start:stop]
+                for i in range(len(values)):
+                    value, j = values[i], where[i]
+                    size = abs(value)
+                    sums[j] += np.float64(value)
+                    largest[j] = size if size > largest[j] else largest[j]
+                    smallest[j] = size if size < smallest[j] else smallest[j]
 
     return run
 

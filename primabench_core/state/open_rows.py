@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from primabench_core.contract.ragged import Ragged
+from primabench_core.contract.sparse_rows import SparseRows, thin
 from primabench_core.contract.violations import Violation
 from primabench_core.errors import ContractError
 from primabench_core.state.columns import Values, canonical, pack, same_rows, take_rows, unpack
@@ -225,6 +226,8 @@ class OpenRows:
             filled = [c.values for c in chunks if len(c.values)] or [chunks[0].values]
             whole = Ragged(np.concatenate(filled), np.concatenate([c.counts for c in chunks]))
             return whole.take(self.order)
+        if any(isinstance(c, SparseRows) for c in chunks):
+            return self._sparse_column(chunks)
         values = np.empty((self.n_rows, *chunks[0].shape[1:]), np.result_type(*(c.dtype for c in chunks)))
         rank = np.empty(self.n_rows, np.int64)
         rank[self.order] = np.arange(self.n_rows)
@@ -233,6 +236,13 @@ class OpenRows:
             values[rank[start : start + len(chunk)]] = chunk
             start += len(chunk)
         return values
+
+    def _sparse_column(self, chunks: Sequence[Any]) -> Values:
+        """Sparse or dense by the share of zeros of all rows, however they were cut."""
+        kind = np.result_type(*(c.dtype for c in chunks))
+        parts = [(c if isinstance(c, SparseRows) else SparseRows.compressed(c)).astype(kind) for c in chunks]
+        whole: Values = thin(SparseRows.joined(parts)[self.order])
+        return whole
 
     def chunks(self, name: str) -> Sequence[Values]:
         """The rows of one field as they came, batch after batch."""
@@ -333,6 +343,8 @@ def _own(values: Any) -> Values:
     """A copy of this batch, with zero for negative zero."""
     if isinstance(values, Ragged):
         return Ragged(_own(values.values), values.counts.copy())  # type: ignore[arg-type]
+    if isinstance(values, SparseRows):  # made of the caller's numbers before, and never written to
+        return values  # type: ignore[return-value]
     if values.dtype.kind == "f":
         return np.asarray(values + 0.0)
     return np.asarray(values.astype(np.int64) if values.ndim == 1 and values.dtype.kind in "iu" else values.copy())

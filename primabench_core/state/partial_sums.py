@@ -18,6 +18,7 @@ import numpy as np
 from attrs import frozen
 from numpy.typing import NDArray
 
+from primabench_core.contract.sparse_rows import SparseRows
 from primabench_core.state import runs_numpy
 from primabench_core.state.compiled import kernels
 from primabench_core.state.windows import Floats
@@ -132,6 +133,16 @@ def sum_columns(x: NDArray[Any], rows: Ints, cuts: Ints) -> tuple[Partial, Range
     good = _plain_is_exact(top, bottom) if len(sums) == 1 else _split_is_exact(top + 1, bottom)
     _refuse_infinite(sums, ranges, good)
     return _partial(sums, good), Range(low.min(axis=0), high.max(axis=0))
+
+
+def sum_sparse(x: SparseRows, rows: Ints, cuts: Ints) -> Partial:
+    """As :func:`sum_columns`, of sparse float32 rows, which are finite; needs the compiled loops."""
+    runs = len(cuts) - 1
+    ranges = _no_ranges(1, runs, x.width, x.dtype)
+    ranges[0] = 0
+    sums = np.zeros((1, runs, x.width))
+    _loop("sum_sparse")(x.data, x.columns, x.ends, rows, cuts, ranges[1], ranges[2], sums[0])
+    return _partial(sums, _plain_is_exact(*_exponents(ranges)))
 
 
 def sum_products(x: NDArray[Any], y: NDArray[Any], rows: Ints, cuts: Ints) -> Partial:

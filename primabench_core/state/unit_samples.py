@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from primabench_core.contract.sparse_rows import dense_of
 from primabench_core.state.columns import pack, unpack
 
 Ints = NDArray[np.int64]
@@ -78,15 +79,16 @@ class UnitSamples:
         Args:
             ids: (k,) text.
             units: (k,) unit of each row.
-            rows: (n, m) reals.
+            rows: (n, m) reals, an array or sparse rows.
             at: (k,) which of the n rows are meant; None for all.
         """
         keys = row_keys(ids, self.seed)
         fresh = np.flatnonzero(keys <= self._limits[units])
         held = set(self._ids)
         fresh = np.array([i for i in fresh.tolist() if ids[i] not in held], np.int64)
+        fresh = fresh[np.sort(smallest(units[fresh], keys[fresh], self.k))]  # others are in no sample
         if len(fresh):
-            new = rows[fresh if at is None else at[fresh]]
+            new = dense_of(rows[fresh if at is None else at[fresh]])
             before = self._rows if len(self._ids) else np.zeros((0, rows.shape[1]), rows.dtype)
             self._take(
                 [*self._ids, *(ids[i] for i in fresh.tolist())],

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from primabench_core.contract.sparse_rows import dense_of
 from primabench_core.state.columns import pack, unpack
 from primabench_core.state.grouped_sums import GroupedSums
 
@@ -56,7 +57,7 @@ class UnitSums:
         Args:
             ids: (k,) text.
             units: (k,) unit of each row.
-            rows: (n, m) reals.
+            rows: (n, m) reals, an array or sparse rows.
             at: (k,) which of the n rows are meant, ascending; None for all.
         """
         k = len(units)
@@ -71,7 +72,7 @@ class UnitSums:
             codes = np.full(len(rows), -1, np.int64)
             codes[at[:spare]] = units[:spare]
             self.sums.add(rows, codes)
-        self.tail.append((list(ids[spare:]), units[spare:].copy(), rows[at[spare:]]))
+        self.tail.append((list(ids[spare:]), units[spare:].copy(), dense_of(rows[at[spare:]])))
 
     def _room(self, rows: NDArray[Any]) -> int:
         return max(1, TAIL_BYTES // max(1, self.sums.m * rows.itemsize))

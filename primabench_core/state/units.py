@@ -40,7 +40,8 @@ class Units:
     truth_ids: Sequence[str] | None = None
     """Ids of the true rows; None where they have none."""
     prediction: Mapping[str, Column] = field(factory=dict)
-    """Predicted rows by unit and row id, where a metric asked for ``rows``."""
+    """Predicted rows by unit and row id, where a metric asked for ``rows``; numbers that are mostly zero come as a CSR
+    array of scipy."""
     predicted_home: Ints = field(factory=lambda: np.zeros(0, np.int64))
     """(predicted rows,) unit of each row of ``prediction``."""
     coords: Mapping[str, tuple[str, ...]] = field(factory=dict)

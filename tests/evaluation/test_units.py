@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 import primabench_core as pb
 from primabench_core.errors import ContractError, CoverageError, UsageError
@@ -78,6 +79,46 @@ def test_any_cut_and_order(whole, order, cuts, travels, rows):
     assert bits(one.compute()) == expected
     assert bits(parts[0].merge(*parts[1:]).compute()) == expected
     assert bits(parts[-1].merge(*parts[-2::-1]).compute()) == expected
+
+
+DE = ["de_recall", "de_auroc"]
+
+
+@pytest.mark.parametrize("metrics", [(*MEANS, *SAMPLED), (*MEANS, *SAMPLED, *DE)], ids=["sums", "rows"])
+@pytest.mark.parametrize("hashed", [True, False])
+def test_sparse_rows_have_the_bits_of_dense_ones_in_any_cut(metrics, hashed):
+    names, true, x = sides(seed=2)
+    x = x * (np.random.default_rng(0).random(x.shape) < np.linspace(0.05, 0.6, N)[:, None])  # batches of both forms
+    new = lambda: run_of(names, true, metrics, hash_predictions=hashed)  # noqa: E731
+    expected = bits(feed(new(), names, x, range(N)).compute())
+    rng = np.random.default_rng(1)
+    for kind, pieces in (("csr", 1), ("csc", 3), ("coo", 5)):
+        one, parts = new(), []
+        for part in np.array_split(rng.permutation(N), pieces):
+            thin = sparse.csr_matrix(x[part]).asformat(kind)
+            where = {"ids": [IDS[i] for i in part], "perturbation": names[part]}
+            one.update(value=thin, **where)
+            one.update(ids=where["ids"][:2], value=x[part[:2]], perturbation=names[part[:2]])  # repeats, dense
+            parts.append(pickle.loads(pickle.dumps(new())))
+            parts[-1].update(value=thin, **where)
+            parts[-1] = pickle.loads(pickle.dumps(parts[-1]))
+        assert bits(one.compute()) == expected
+        assert bits(parts[0].merge(*parts[1:]).compute()) == expected
+        with pytest.raises(ContractError, match="value"):
+            one.update(ids=IDS[1:2], value=sparse.csr_matrix(x[1:2] + 1), perturbation=names[1:2])
+        with pytest.raises(ContractError, match="finite"):
+            one.update(ids=["new"], value=sparse.csr_matrix(x[1:2] * np.float32(np.nan)), perturbation=names[1:2])
+
+
+def test_kept_rows_that_are_mostly_zero_are_kept_without_zeros():
+    names, true, x = sides(seed=3, m=400)
+    x = np.where(np.random.default_rng(0).random(x.shape) < 0.1, x, 0)
+    for matrix in (x, sparse.csr_matrix(x)):
+        run = run_of(names, true, DE)
+        run.update(ids=IDS, value=matrix, perturbation=names)
+        assert run._intake.kept == {"value"}
+        held = sum(chunk.nbytes for chunk in run._intake.placed.chunks("value"))
+        assert held < 0.25 * x.nbytes
 
 
 def test_partitions_in_parallel(whole):

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from primabench_core.contract.sparse_rows import SparseRows
 from primabench_core.state import compiled
 from primabench_core.state.check_digests import check_digests
 from primabench_core.state.column_moments import ColumnMoments
@@ -148,6 +149,24 @@ def test_groups(way, kind, dtype):
     assert pickle.loads(pickle.dumps(merged)).means()[4].tolist() == means[4].tolist()
     with pytest.raises(ValueError, match="range"):
         state.add(way(x), codes + 9)
+
+
+@pytest.mark.parametrize("way", WAYS[:2], indirect=True)
+@pytest.mark.parametrize("kind", ["normal", "decades", "cancels"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_groups_of_sparse_rows(way, kind, dtype):
+    x = hard(kind, (700, 6), dtype) * (np.random.default_rng(1).random((700, 6)) < 0.2)
+    x[:, 5] = 0
+    codes = np.random.default_rng(0).integers(-1, 5, 700)
+    codes[:300] = 4  # a run of more than 256 rows
+    state = GroupedSums(6, 6).add(SparseRows.compressed(x), codes)
+    assert state.values().tolist() == [[math.fsum(x[codes == g, j].tolist()) for j in range(6)] for g in range(6)]
+    assert state.counts.tolist() == np.bincount(codes[codes >= 0], minlength=6).tolist()
+    x[3, 2] = np.inf
+    with pytest.raises(ValueError, match="finite"):
+        state.add(SparseRows.compressed(x), codes)
+    with pytest.raises(ValueError, match="range"):
+        state.add(SparseRows.compressed(x), codes + 9)
 
 
 def test_weights_and_layouts_of_groups():
