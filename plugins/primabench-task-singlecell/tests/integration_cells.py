@@ -41,3 +41,10 @@ def made_view(made: dict[str, Any], **more: Any) -> Rows:
     """The view of made cells."""
     truth = {"label": made["label"], "batch": made["batch"], "embedding": made["before"]}
     return view({"embedding": made["embedding"]}, **{**truth, **more})
+
+
+def isolated(n: int = 150) -> dict[str, np.ndarray]:
+    """Made cells of which the third type is in one batch alone."""
+    made = cells(n)
+    made["batch"][made["label"] == 2] = 0
+    return made
