@@ -63,6 +63,8 @@ class OpenIntake(Intake):
         self.sums: dict[str, UnitSums] = {}
         self.samples: dict[str, dict[int, UnitSamples]] = {}
         """Field, seed."""
+        self._nameless = False
+        """Whether a batch without ids came, be it of ignored rows alone: then no other may come."""
 
     @property
     def _unit_field(self) -> str:
@@ -109,6 +111,7 @@ class OpenIntake(Intake):
             wide = {name: SparseRows.of(fields[name]) for name in numbers}
             fields = {**fields, **{name: rows for name, rows in wide.items() if rows is not None}}
         given, names = self._name_rows(ids, positions, fields)
+        self._refuse_nameless(names, self._nameless or (ids is None and positions is None))
         columns, violations = checker.check(fields, n=len(names), ids=names, coords=coords)
         units = self._units_of(columns.pop(self._unit_field, None), len(names), violations)
         if violations or units is None:
@@ -158,9 +161,11 @@ class OpenIntake(Intake):
         """Take a checked batch in; all or nothing."""
         units: Any = where
         at = np.flatnonzero(units >= 0)
+        given, names, whole = self._given
+        self._refuse_two_roles([names[i] for i in at.tolist()], {names[i] for i in np.flatnonzero(units < 0).tolist()})
+        self._nameless |= whole and len(units) > 0
         if not len(at):
             return
-        given, names, whole = self._given
         stored = {
             name: _kept(column) if name in self.kept else self._digests(column) for name, column in columns.items()
         }
@@ -175,6 +180,23 @@ class OpenIntake(Intake):
         for name, samples in self.samples.items():
             for sample in samples.values():
                 sample.add(names, units, columns[name], at)
+
+    def _refuse_nameless(self, names: Sequence[str], nameless: bool) -> None:
+        """Raise where rows without ids meet others, ignored ones too."""
+        if nameless and len(names) and (self._nameless or self.placed.n_rows or self.outside):
+            expected = "ids for rows that come in several updates"
+            raise ContractError([Violation("ids", expected, "rows without ids", remedy="Give every row an id.")])
+
+    def _refuse_two_roles(self, scored: Sequence[str], ignored: set[str]) -> None:
+        """Raise where a row id is once of a unit and once of an ignored one, such as a control."""
+        seen = ignored | self.outside
+        both = sorted({name for name in scored if name in seen} | set(self.placed.held(ignored))) if seen else []
+        if both:
+            names = self.request.contract.ignored_units
+            what = f"{names[0]!r}" if names else "left out"
+            expected, found = f"one {self._unit_field} for each row id", f"ids of rows that are {what} and another too"
+            remedy = "Give every row an id of its own."
+            raise ContractError([Violation(self._unit_field, expected, found, tuple(both[:SHOWN]), len(both), remedy)])
 
     def _digests(self, rows: Any) -> NDArray[np.uint64]:
         """What stays of rows that are not kept, to know them again by; nothing where nobody asks."""
@@ -255,6 +277,10 @@ class OpenIntake(Intake):
 
     def _merge_sums(self, part: Intake, placed: Any, together: Any) -> None:
         assert isinstance(part, OpenIntake)
+        self._refuse_nameless(["a row"] * (placed.n_rows + len(part.outside)), self._nameless or part._nameless)
+        self._refuse_two_roles(placed.held(self.outside), set())
+        self._refuse_two_roles((), part.outside)
+        self._nameless |= part._nameless
         both = self.placed.shared(placed)
         sums = {}
         for name, mine in self.sums.items():
@@ -281,11 +307,13 @@ class OpenIntake(Intake):
 
         return {
             **super().to_buffers(),
+            "nameless": self._nameless,
             "sums": {name: told(state) for name, state in self.sums.items()},
             "samples": {name: [told(s) for s in samples.values()] for name, samples in self.samples.items()},
         }
 
     def _take_buffers(self, parts: Mapping[str, Any]) -> None:
+        self._nameless = bool(parts["nameless"])
         for name, part in parts["sums"].items():
             self.sums[name] = UnitSums.from_buffers(part["meta"], part["arrays"])
         for name, found in parts["samples"].items():

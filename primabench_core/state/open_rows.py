@@ -5,7 +5,7 @@ The state of contracts with ``many_rows_per_unit``. Its laws are those of placed
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -264,6 +264,10 @@ class OpenRows:
     def shared(self, other: OpenRows) -> list[str]:
         """Ids of rows that both hold."""
         return sorted(self._rows.keys() & other._rows.keys())
+
+    def held(self, ids: Iterable[str]) -> list[str]:
+        """Those of these ids that it holds, sorted."""
+        return sorted(name for name in ids if name in self._rows)
 
     def recoded(self, name: str, table: Ints) -> OpenRows:
         """The same rows with code ``c`` of one label field replaced by ``table[c]``."""

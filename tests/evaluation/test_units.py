@@ -200,6 +200,54 @@ def test_rows_without_ids_come_in_one_update_only(whole):
     assert numbered.compute().scores == scores
 
 
+def test_a_row_is_of_a_control_or_of_another_perturbation_but_not_of_both(whole):
+    names, true, x, expected = whole
+    control, other = (next(i for i in range(N) if (names[i] == "control") == c) for c in (True, False))
+    run = feed(run_of(names, true), names, x, range(N))
+    clashes = (
+        ({"ids": [IDS[control]], "perturbation": ["A"]}, IDS[control]),
+        ({"ids": [IDS[other]], "perturbation": ["control"]}, IDS[other]),
+        ({"ids": ["new", "new"], "perturbation": ["A", "control"]}, "new"),
+    )
+    for given_rows, name in clashes:
+        with pytest.raises(ContractError, match="control") as error:
+            run.update(value=x[: len(given_rows["ids"])], **given_rows)
+        violation = error.value.violations[0]
+        assert (violation.field, violation.ids, violation.count) == ("perturbation", (name,), 1)
+        assert violation.remedy
+    assert bits(run.compute()) == expected  # nothing of the refused rows stays
+    left = feed(run_of(names, true), names, x, [control])
+    right = run_of(names, true)
+    right.update(ids=[IDS[control]], value=x[:1], perturbation=["A"])
+    for a, b in ((left, right), (right, left), (pickle.loads(pickle.dumps(left)), right)):
+        with pytest.raises(ContractError, match="control"):
+            a.merge(b)
+
+
+def test_controls_without_ids_are_rows_without_ids(whole):
+    """They come in one update, alone or with all others; it is refused to send anything after them."""
+    names, true, x, _ = whole
+    controls = np.flatnonzero(names == "control")
+    run = run_of(names, true, MEANS)
+    run.update(value=x[:0], perturbation=names[:0])  # no rows at all say nothing
+    run.update(value=x[controls], perturbation=names[controls])
+    again = pickle.loads(pickle.dumps(run))
+    for state in (run, again):
+        with pytest.raises(ContractError, match="rows without ids"):
+            feed(state, names, x, range(N))
+        with pytest.raises(ContractError, match="rows without ids"):
+            state.update(value=x, perturbation=names)
+    with pytest.raises(ContractError, match="rows without ids"):
+        run.merge(feed(run_of(names, true, MEANS), names, x, range(N)))
+    with pytest.raises(CoverageError):
+        run.compute()
+    run.reset()
+    assert feed(run, names, x, range(N)).compute()["l2_pseudobulk"].n_excluded == {"outside": len(controls)}
+    late = feed(run_of(names, true, MEANS), names, x, controls)
+    with pytest.raises(ContractError, match="rows without ids"):
+        late.update(value=x, perturbation=names)
+
+
 def test_coverage_counts_units(whole):
     names, true, x, _ = whole
     run = feed(run_of(names, true), names, x, np.flatnonzero(names == "A"))

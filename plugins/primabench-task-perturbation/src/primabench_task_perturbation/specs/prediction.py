@@ -87,8 +87,8 @@ baseline), not clipped. A model that does not beat the mean has learnt no pertur
 **Cells or profiles.** Distances of clouds and metrics of differential expression need predicted cells and are
 `not_applicable` to profiles. Metrics of profiles keep exact sums alone. `energy_distance`, `mmd_rbf`, `wasserstein` and
 `pearson_edistance` keep at most `max_cells` (500) cells of a perturbation, chosen by a hash of the row id. The `de_…`
-metrics keep all cells, because each gene is tested over all of them; ask for the other metrics by name where memory
-matters.
+metrics keep all cells, because each gene is ranked over all of them: 4 bytes a number, or 8 for each that is not zero
+where most are zero, and look at 64 genes at a time; ask for the other metrics by name where memory matters.
 
 **Differential expression** of the truth lies in the solution, with the name of its test; the same test with the same
 control cells is run on the prediction. Where a dataset has replicates (donors), it is tested between them
