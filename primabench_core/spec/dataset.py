@@ -67,6 +67,7 @@ class DatasetSpec:
     organism: str = ""
     modality: str = ""
     n_units: int | None = None
+    """Rows of all splits together; or, where these are not what is scored, so many units that a task of it scores."""
     content_hash: str = ""
     """Content hash that a rebuild must reach; empty only before the first build."""
     origin: str = ""

@@ -63,6 +63,7 @@ CHECKS: Mapping[str, tuple[Check, ...]] = {
         dataset_checks.check_versioned_key,
         dataset_checks.check_says_where_from,
         dataset_checks.check_builds_to_pinned_hash,
+        dataset_checks.check_units_are_those_of_the_data,
     ),
     "preparer": (
         preparer_checks.check_ids_disjoint,

@@ -88,6 +88,34 @@ def check_builds_to_pinned_hash(subject: DatasetSubject) -> None:
         )
 
 
+def check_units_are_those_of_the_data(subject: DatasetSubject) -> None:
+    """The number of units on the card is that of the rows of all splits, or of the units that one of its tasks scores.
+
+    Views of one split hold the same rows and count once.
+    """
+    spec = subject.spec
+    if spec.n_units is None:
+        raise NotApplicable("its card gives no number of units")
+    try:
+        manifest = subject.bench.build(spec.key)
+    except PrimaBenchError as error:
+        raise NotApplicable(f"it does not build: {error.message}") from error
+    largest: dict[str, int] = {}
+    for entry in manifest.artifacts:
+        largest[entry.split] = max(entry.n, largest.get(entry.split, 0))
+    counts = {"all rows": sum(largest.values())}
+    for task, _, key in (name.partition("|") for name in names.names("preparer")):
+        if key == spec.key and spec.n_units not in counts.values():
+            with contextlib.suppress(PrimaBenchError, NotApplicable):  # checks of the preparer say what is wrong
+                subject.bench.prepare(task, key)
+                counts[f"scored by {task}"] = subject.bench.solution(task, key).n
+    if spec.n_units not in counts.values():
+        found = ", ".join(f"{n:,} {what}" for what, n in counts.items())
+        raise CheckFailure(
+            f"the card says {spec.n_units:,} units, the data have {found}", remedy=f"n_units={counts['all rows']}"
+        )
+
+
 def check_rebuilds_to_the_same_hash(subject: RecipeSubject) -> None:
     """A second build, in another process with another hash seed, has the same content hash."""
     key = subject.spec.dataset

@@ -173,6 +173,23 @@ def test_faults_of_cards(wrong_task, subject, fault):
     demand(subject, "dataset", KEY, check, match)
 
 
+@pytest.mark.parametrize(("said", "is_right"), [(120, True), (40, True), (119, False), (0, False)])
+def test_the_number_of_units_on_the_card(wrong_task, subject, said, is_right):
+    """All rows, or those that the task scores."""
+    wrong_task(specs={"n_units=120": f"n_units={said}"})
+    if is_right:
+        run(subject, "dataset", KEY, "units_are_those_of_the_data")
+    else:
+        expected = f"says {said} units, the data have 120 all rows, 40 scored by wrong"
+        demand(subject, "dataset", KEY, "units_are_those_of_the_data", expected)
+
+
+def test_a_card_without_a_number_of_units(wrong_task, subject):
+    wrong_task(specs={"n_units=120": "n_units=None"})
+    with pytest.raises(NotApplicable, match="no number"):
+        run(subject, "dataset", KEY, "units_are_those_of_the_data")
+
+
 def test_a_hash_that_is_absent_or_another_one(wrong_task, subject):
     wrong_task(pinned=False)
     demand(subject, "dataset", KEY, "builds_to_pinned_hash", "pins no content hash")
