@@ -1,10 +1,12 @@
 """Times the panel of batch integration beside scib-metrics, and how it grows with the number of cells.
 
-    python tests/performance/integration_panel.py --peer PEER/bin/python [--cells 10000 50000] [--json FILE]
+    python tests/performance/integration_panel.py --peer PEER/bin/python [--cells 10000 50000] [--turns 1] [--json FILE]
 
 ``--peer`` is the Python of an environment with scib-metrics (and its JAX); without it only our side runs. Each side
-runs in a process of its own, one after the other, on the same made cells (50 dimensions, 10 batches, 15 types; no real
-data), with the threads that it takes by itself. The panel is scib-metrics' own default set: isolated labels, NMI and
+runs in a process of its own, in turns: ours, the peer, ours, the peer … and ours once more, so that a machine that gets
+busier shows; ratios are of medians. Both get the same made cells (50 dimensions, 10 batches, 15 types; no real data),
+and the threads that they take by themselves; the load of the machine is printed beside each.
+ The panel is scib-metrics' own default set: isolated labels, NMI and
 ARI of k-means, silhouette, cLISI, BRAS, iLISI, kBET, graph connectivity, PCR. Both sides have imported what they need
 before the clock starts; from the peer's time what JAX compiled is taken off, and its neighbour search is warmed up on
 few cells. CPU seconds stand beside wall seconds: on a shared machine they are the steadier number. Peaks are of the
@@ -15,11 +17,13 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 from time import perf_counter, process_time
 from typing import Any
 
@@ -107,6 +111,7 @@ def theirs(n: int) -> dict[str, Any]:
 
 def _record(wall: float, cpu: float, compiled: float, scores: dict[str, Any]) -> dict[str, Any]:
     return {
+        "load": os.getloadavg()[0],
         "wall_s": perf_counter() - wall,
         "cpu_s": process_time() - cpu,
         "compile_s": compiled,
@@ -133,6 +138,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--cells", type=int, nargs="+", default=[10_000, 50_000])
     parser.add_argument("--peer", default="", help="Python with scib-metrics")
+    parser.add_argument("--turns", type=int, default=1, help="how often each side runs on each size")
     parser.add_argument("--json", type=Path, help="where to write everything")
     parser.add_argument("--side", choices=("ours", "theirs"), help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
@@ -141,13 +147,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     found: dict[str, Any] = {}
     for n in given.cells:
-        found[str(n)] = record = {"ours": _child(sys.executable, "ours", n)}
-        _print(n, "ours", record["ours"])
+        found[str(n)] = record = _in_turns(n, given.peer, given.turns)
         if given.peer:
-            record["theirs"] = _child(given.peer, "theirs", n)
-            _print(n, "scib-metrics", record["theirs"])
             _ratio(record)
-    first, last = found[str(given.cells[0])]["ours"], found[str(given.cells[-1])]["ours"]
+    first, last = (_median(found[str(given.cells[i])]["ours"]) for i in (0, -1))
     if len(given.cells) > 1:
         times, more = given.cells[-1] / given.cells[0], last["cpu_s"] / first["cpu_s"]
         sys.stdout.write(f"{times:g} times the cells: {more:.1f} times the CPU time (n^2 would be {times**2:g}), ")
@@ -157,14 +160,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+def _in_turns(n: int, peer: str, turns: int) -> dict[str, list[dict[str, Any]]]:
+    """Records of both sides, one after the other."""
+    record: dict[str, list[dict[str, Any]]] = {"ours": [], "theirs": []}
+    sides = ["ours", "theirs"] * turns + ["ours"] if peer else ["ours"] * turns
+    for side in sides:
+        done = _child(sys.executable if side == "ours" else peer, side, n)
+        record[side].append(done)
+        _print(n, "ours" if side == "ours" else "scib-metrics", done)
+    return record
+
+
+def _median(records: list[dict[str, Any]]) -> dict[str, float]:
+    return {key: median(r[key] for r in records) for key in ("wall_s", "cpu_s", "compile_s", "peak_mb")}
+
+
 def _print(n: int, name: str, record: dict[str, Any]) -> None:
-    text = "{wall_s:8.1f} s wall {cpu_s:8.1f} s CPU, {compile_s:6.1f} s of it compiling, peak {peak_mb:6.0f} MB"
+    text = "{wall_s:8.1f} s wall {cpu_s:8.1f} s CPU, {compile_s:6.1f} s of it compiling, peak {peak_mb:6.0f} MB, "
+    text += "load {load:.1f}"
     sys.stdout.write(f"{n:7,} cells {name:13s}" + text.format(**record) + "\n")
     sys.stdout.flush()
 
 
 def _ratio(record: dict[str, Any]) -> None:
-    a, b = record["ours"], record["theirs"]
+    a, b = _median(record["ours"]), _median(record["theirs"])
     wall, cpu = (a[k] / (b[k] - b["compile_s"]) for k in ("wall_s", "cpu_s"))
     memory = a["peak_mb"] / b["peak_mb"]
     sys.stdout.write(f"   ours over theirs: wall 1/{1 / wall:.1f}, CPU 1/{1 / cpu:.1f}, peak 1/{1 / memory:.1f}\n")
