@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -50,6 +52,29 @@ def test_both_screens_and_any_block_give_the_same_bits(screen: str, monkeypatch:
     assert whole.distance is not None
     assert cut.distance is not None
     assert whole.distance.tobytes() == cut.distance.tobytes()
+
+
+@pytest.mark.parametrize("twins", [False, True])
+def test_no_block_of_distances_is_larger_than_said(twins: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng, limit = np.random.default_rng(0), 60_000
+    points = np.zeros((900, 8)) if twins else rng.standard_normal((900, 8))  # twins: by differences to all cells
+    monkeypatch.setitem(pairs.BLOCK_BYTES, "cpu", limit)
+    sizes: list[int] = []
+    product, exact = pairs._Screen.block, pairs._Work.exact
+
+    def noted(function: Any) -> Any:
+        def wrapped(*given: Any) -> Any:
+            found = function(*given)
+            sizes.append(found.numel() * found.element_size())
+            return found
+
+        return wrapped
+
+    monkeypatch.setattr(pairs._Screen, "block", noted(product))
+    monkeypatch.setattr(pairs._Work, "exact", noted(exact))
+    scan(points, 20, groups=np.arange(900) % 3, screen="float32")
+    assert max(sizes) <= limit
+    assert len(sizes) >= 900 * 900 * 4 // limit  # nor is it all at once
 
 
 def test_threads_change_no_bit_and_are_given_back(monkeypatch: pytest.MonkeyPatch) -> None:

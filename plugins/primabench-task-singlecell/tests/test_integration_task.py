@@ -135,7 +135,7 @@ def test_a_prediction_without_any_representation_is_refused(store: Path) -> None
         pb.evaluate(TASK, rate, dataset=KEY, ci=None)
 
 
-def test_kang_by_condition_is_prepared_and_scored(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kang_by_condition_is_prepared_and_scored() -> None:
     anndata = pytest.importorskip("anndata", reason="the fixture is an AnnData file")
     folder = os.environ.get("PRIMABENCH_TEST_DATA", "")
     if not folder:
@@ -151,13 +151,43 @@ def test_kang_by_condition_is_prepared_and_scored(monkeypatch: pytest.MonkeyPatc
             assert view == "labelled"
             return labelled
 
-    monkeypatch.setattr(preparers, "SCORED_GENES", 500)
     splits = preparers.prepare_kang(Reader())  # type: ignore[arg-type]
     assert set(np.asarray(splits.test["label"], object)) == {None}
     assert splits.solution["counts"].shape == splits.solution["expression"].shape == (954, 1267)
     truth = {key: splits.solution[key] for key in ("label", "batch", "embedding")}
     before = pb.score("ilisi", {"embedding": truth["embedding"]}, {"batch": truth["batch"]}).value
     assert 0 < before < 0.6  # type: ignore[operator]  # interferon moves every type
+
+
+def test_immune_cells_get_cycle_scores_and_keep_the_curated_time() -> None:
+    from scipy.sparse import csr_matrix
+
+    text = Path(preparers.__file__).parents[1].joinpath("integration/cell_cycle_human.tsv").read_text()
+    genes = (*(line.split("\t")[0] for line in text.splitlines()), *(f"other {i}" for i in range(60)))
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(2.0, (60, len(genes))).astype(np.float32)
+    time = np.where(np.arange(60) % 3, np.linspace(0, 1, 60), np.nan)
+    fields = {
+        "counts": csr_matrix(counts), "expression": csr_matrix(np.log1p(counts)), "pseudotime": time,
+        "batch": np.asarray(["a", "b"], object)[np.arange(60) % 2], "whole_counts": np.ones(60, np.int64),
+        "label": np.asarray(["x", "y", "z"], object)[np.arange(60) // 20],
+    }  # fmt: skip
+    labelled = pb.EvalData(fields, ids=[f"c{i}" for i in range(60)], coords={"genes": genes})
+
+    class Reader:
+        def artifact(self, view: str) -> pb.EvalData:
+            assert view == "labelled"
+            return labelled
+
+    splits = preparers.prepare_immune_human(Reader())  # type: ignore[arg-type]
+    assert splits.test["expression"].shape == (60, len(genes))  # fewer than are scored at most
+    assert splits.test["all_counts"].shape == (60, len(genes))
+    assert not {"pseudotime", "cell_cycle"} & set(splits.test.fields)
+    np.testing.assert_array_equal(splits.solution["pseudotime"], time)
+    assert splits.solution["cell_cycle"].shape == (60, 2)
+    assert np.std(splits.solution["cell_cycle"], axis=0).min() > 0
+    assert splits.solution["embedding"].shape == (60, 50)
+    np.testing.assert_array_equal(splits.solution["counts"], counts)
 
 
 def test_scored_genes_vary_inside_batches() -> None:
