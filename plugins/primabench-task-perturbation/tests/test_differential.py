@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from primabench_task_perturbation.de_metrics import Sides, _common, _depth
+from primabench_task_perturbation.de_metrics import _common, _depth
+from primabench_task_perturbation.de_sides import Sides
 from primabench_task_perturbation.wilcoxon import adjusted, differential
 from scipy import sparse, stats
 
@@ -124,7 +125,9 @@ def interferon(kang):
     )
     context = kang.obs["cell_type"].astype(str).to_numpy(object)
     half = np.arange(kang.n_obs) % 2 == 0
-    value, genes = np.asarray(kang.X.todense()), list(kang.var_names)
+    value = np.asarray(kang.X.todense())
+    most = np.sort(np.argsort(-value.mean(axis=0), kind="stable")[:250])  # the tests take a second for 1,000 genes
+    value, genes = value[:, most], list(kang.var_names[most])
     truth = {"value": value[half], "perturbation": names[half], "context": context[half], "genes": genes}
     return truth, {"value": value[~half], "perturbation": names[~half], "genes": genes}
 
@@ -172,3 +175,32 @@ def test_a_perturbation_without_true_genes(cells):
     assert set(empty.values["undefined_reasons"]) == {"both_empty"}
     wrong = pb.score("de_overlap_at_n", cells["prediction"], truth)
     assert set(wrong.values["undefined_reasons"]) == {"no_reference_effect"}
+
+
+def test_what_trivial_predictions_would_score_stands_beside(interferon):
+    truth, prediction = interferon
+    found = pb.score("de_auroc", prediction, truth)
+    assert found.values["no_change"] == 0.5  # every gene is tied
+    assert 0.6 < found.values["data_ceiling"] <= 1.0
+    recall = pb.score("de_recall", prediction, truth)
+    assert recall.values["no_change"] == 0.0
+    assert 0.0 < recall.values["data_ceiling"] < 1.0
+    assert "no_change" not in pb.score("de_recall", prediction, truth, baselines="none").values
+    again = {key: value[::-1] if key in ("value", "perturbation", "context") else value for key, value in truth.items()}
+    ids = [f"c{i}" for i in range(len(truth["value"]))]
+    one, two = (pb.score("de_recall", prediction, {**side, "ids": i}) for side, i in ((truth, ids), (again, ids[::-1])))
+    assert one.values["data_ceiling"] == pytest.approx(two.values["data_ceiling"], rel=1e-6)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10_000), st.sampled_from([1.0, 100.0]))
+def test_fold_changes_are_differences_of_what_is_given_whatever_rows_sum_to(seed, scale):
+    """Pathology 6: nothing is taken for counts because it looks like counts."""
+    rng = np.random.default_rng(seed)
+    x = rng.poisson(3, (12, 6)).astype(float) * scale  # whole numbers, whole sums
+    control = rng.normal(2, 1, (9, 6))
+    found = differential(x, np.zeros(12, int), 1, control)
+    assert found.log_fold_change[0] == pytest.approx((x.mean(0) - control.mean(0)) / np.log(2), rel=1e-5, abs=1e-5)
+    moved = differential(x + 7, np.zeros(12, int), 1, control + 7)
+    assert moved.log_fold_change == pytest.approx(found.log_fold_change, rel=1e-4, abs=1e-4)
+    assert moved.significance.tobytes() == found.significance.tobytes()

@@ -18,7 +18,8 @@ from primabench_core.state.exact import exact_moments, exact_sum, pearson_from_m
 from primabench_core.state.unit_samples import smallest
 from primabench_core.state.units import Units
 from primabench_task_perturbation.beside import Unit, mean_over_defined, over_units
-from primabench_task_perturbation.de_metrics import correlated, is_pseudobulk
+from primabench_task_perturbation.de_metrics import correlated
+from primabench_task_perturbation.de_sides import is_pseudobulk
 from primabench_task_perturbation.profiles import (
     VALUE,
     cell_keys,

@@ -60,22 +60,40 @@ pearson_edistance = over_cells(
 _K = Parameter("k", 0, "genes looked at; 0: as many as are truly differential", kinds=(int,), low=0)
 _SHARE = {"low": 0.0, "high": 1.0, "references": (CELL_EVAL,)}
 de_overlap_at_n = over_differential(
-    "de_overlap_at_n", "Share of the strongest true genes among the strongest predicted.", _K, FDR, POLICY, **_SHARE
+    "de_overlap_at_n",
+    "Share of the strongest true genes among the strongest predicted.",
+    _K,
+    FDR,
+    POLICY,
+    BASELINES,
+    **_SHARE,
 )
 de_precision_at_n = over_differential(
-    "de_precision_at_n", "Share of the strongest predicted genes among the strongest true.", _K, FDR, POLICY, **_SHARE
+    "de_precision_at_n",
+    "Share of the strongest predicted genes among the strongest true.",
+    _K,
+    FDR,
+    POLICY,
+    BASELINES,
+    **_SHARE,
 )
 de_recall = over_differential(
-    "de_recall", "Share of truly differential genes that are predicted to be so.", FDR, POLICY, **_SHARE
+    "de_recall", "Share of truly differential genes that are predicted to be so.", FDR, POLICY, BASELINES, **_SHARE
 )
 de_direction_match = over_differential(
-    "de_direction_match", "Share of truly differential genes with the true sign of change.", FDR, POLICY, **_SHARE
+    "de_direction_match",
+    "Share of truly differential genes with the true sign of change.",
+    FDR,
+    POLICY,
+    BASELINES,
+    **_SHARE,
 )
 de_spearman_lfc = over_differential(
     "de_spearman_lfc",
     "Spearman correlation of fold changes over truly differential genes.",
     FDR,
     POLICY,
+    BASELINES,
     low=-1.0,
     high=1.0,
     references=(CELL_EVAL,),
@@ -89,12 +107,13 @@ de_count_spearman = over_differential(
     references=(CELL_EVAL,),
 )
 de_auroc = over_differential(
-    "de_auroc", "AUROC of truly differential genes by predicted significance.", FDR, POLICY, **_SHARE
+    "de_auroc", "AUROC of truly differential genes by predicted significance.", FDR, POLICY, BASELINES, **_SHARE
 )
 de_average_precision = over_differential(
     "de_average_precision",
     "Average precision of truly differential genes by predicted significance.",
     FDR,
     POLICY,
+    BASELINES,
     **_SHARE,
 )
