@@ -184,6 +184,50 @@ def test_synonyms_are_one_name(name, parts, found):
     assert normalised(name, parts) == found
 
 
+class Reader:
+    """What a preparer asks of a dataset."""
+
+    def __init__(self, found):
+        self.labelled = found["labelled/data.zarr"].data
+
+    def artifact(self, view):
+        assert view == "labelled"
+        return self.labelled
+
+
+def test_ifnb_becomes_a_task_of_donors(run, kang):
+    """From the layout of the source to splits: donors are held out, and are the replicates of the test."""
+    treatments = pytest.importorskip(
+        "primabench_task_perturbation.preparers.treatments", reason="splits are made by the perturbation plugin"
+    )
+
+    def eight(cells):
+        cells.obs["replicate"] = [f"patient_{i % 8}" for i in range(cells.n_obs)]
+
+    found = treatments.prepare(Reader(run("ifnb_pbmc", kang(eight))))
+    assert found.solution.coords["de_method"] == ("pseudobulk-moderated-t-bh/1",)
+    assert not set(found.train["replicate"]) & (set(found.solution["replicate"]) - {"none"})
+    assert {"target_genes", "split_class", "replicates"} == set(found.test.fields)
+    assert "ISG15" in found.solution.coords["genes"]
+
+
+def test_norman_becomes_gears_classes(run, norman):
+    screens = pytest.importorskip(
+        "primabench_task_perturbation.preparers.screens", reason="splits are made by the perturbation plugin"
+    )
+    single = [f"G{i}" for i in range(8)]
+    pairs = [f"{b}_{a}" for i, a in enumerate(single) for b in single[i + 1 :]]  # not in alphabetical order
+    names = ["control", *single, *pairs] * 12
+    parts = [0 if n == "control" else n.count("_") + 1 for n in names]
+    found = screens.prepare_simulation(Reader(run("norman_2019", norman(names, parts))))
+    classes = dict(zip(found.test.ids, found.test["split_class"], strict=True))
+    assert set(classes.values()) == {"unseen_single", "combo_seen0", "combo_seen1", "combo_seen2"}
+    assert all("+".join(sorted(name.split("+"))) == name for name in classes)
+    assert found.solution.coords["de_method"] == ("wilcoxon-bh/1",)
+    unseen = {name for name, kind in classes.items() if kind == "unseen_single"}
+    assert not [name for name in found.train["perturbation"] if unseen & set(name.split("+"))]
+
+
 @pytest.fixture
 def pancreas(real, tmp_path):
     def write(stages):

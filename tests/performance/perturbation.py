@@ -62,12 +62,12 @@ def prepare(data):
     spec.loader.exec_module(bench)
     names, true, _, genes = bench.sides(int(os.environ["SMALLER"]))
     coords = {{"genes": genes}}
-    kinds = sorted(set(names.tolist()) - {{"control"}})
+    kinds, ids = sorted(set(names.tolist()) - {{"control"}}), [str(i) for i in range(len(true))]
     return Splits(
         train=EvalData({{"value": true[:4] * 0, "perturbation": ["t", "t", "control", "control"]}},
                        ids=list("abcd"), coords=coords),
         test=EvalData({{"split_class": np.array(["unseen"] * len(kinds), object)}}, ids=kinds),
-        solution=EvalData({{"value": true, "perturbation": names}}, coords=coords, ids=list(map(str, range(len(true))))),
+        solution=EvalData({{"value": true, "perturbation": names}}, coords=coords, ids=ids),
         columns={{"value": "genes"}},
     )
 """
