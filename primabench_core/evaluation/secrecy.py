@@ -94,12 +94,13 @@ class Secrecy:
         """A sentence without names and numbers of the truth."""
         if not self._truth.private:
             return text
-        done, parts = 0, []
-        for start, stop in self._places(text) if self.names else ():
-            if start >= done:
-                parts += [text[done:start], "…"]
-                done = stop
-        text = "".join([*parts, text[done:]])
+        while self.names and (places := self._places(text)):  # a name may come to stand apart when its neighbour goes
+            done, parts = 0, []
+            for start, stop in places:
+                if start >= done:
+                    parts += [text[done:start], "…"]
+                    done = stop
+            text = "".join([*parts, text[done:]])
         return _NUMBER.sub(lambda found: "…" if self._is_answer(found.group()) else found.group(), text)
 
     def _is_answer(self, number: str) -> bool:

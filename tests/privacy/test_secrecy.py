@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from primabench_core.contract.evaldata import EvalData
@@ -73,6 +73,7 @@ NAMES = st.text("ab -_.", min_size=1, max_size=5).filter(lambda t: re.search(r"\
 
 @settings(max_examples=200, deadline=None)
 @given(st.lists(NAMES, min_size=1, max_size=6, unique=True), st.text("ab -_.", max_size=20))
+@example(["a", "_."], "_.a")
 def test_no_name_is_left_as_a_word_of_its_own(names, text):
     """Against the plain search: one name after another with word boundaries."""
     found = secrecy(names)
