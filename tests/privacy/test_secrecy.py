@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import example, given, settings
@@ -11,7 +12,9 @@ from hypothesis import strategies as st
 from primabench_core.contract.evaldata import EvalData
 from primabench_core.evaluation.secrecy import POOLED, Secrecy
 from primabench_core.evaluation.truth import Truth
+from primabench_core.evaluation.views import Views
 from primabench_core.spec import Contract, Field, Outcome
+from primabench_core.state.rows import OnDemand
 
 CONTRACT = Contract(prediction=(), solution=(Field("label", "label"), Field("value", "value", optional=True)))
 
@@ -83,3 +86,13 @@ def test_no_name_is_left_as_a_word_of_its_own(names, text):
     touched = any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) for name in names)
     assert (cleaned != text) == touched
     assert found.hides(text) == (touched or text in names)
+
+
+def test_numbers_that_wait_on_a_device_are_not_fetched_to_look_for_names():
+    def fetched():
+        raise AssertionError("the rows came home")
+
+    truth = Truth(EvalData({"label": ["a", "b"]}, ids=["i", "j"]), CONTRACT, private=True)
+    plan = SimpleNamespace(metric=SimpleNamespace(params={"k": "b"}))
+    found = Secrecy.over(Views(truth, OnDemand({"embedding": fetched})), plan)
+    assert found.names == {"a"}  # the caller said the other
