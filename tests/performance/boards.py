@@ -65,7 +65,7 @@ def result(registry, name: str, rng: random.Random):
             }
         )  # fmt: skip
     document = {
-        "format": "primabench-patient-scores", "schema_version": 1, "submitted_at": "2026-11-29T19:30:00Z",
+        "format": "primabench-patient-scores", "schema_version": 1, "submitted_at": "2025-03-01T19:30:00Z",
         "model": {"name": name, "organisation": "Lab", "owner": "one", "family": None, "is_baseline": False},
         "submission_sha256": "a" * 64, "registry_sha256": "b" * 64, "synthetic": False, "complete": True,
         "submission": {"format": "parquet", "bytes": 1, "rows": 1, "width": {"d0": 512}, "warnings": []},

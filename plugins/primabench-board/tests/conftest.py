@@ -55,6 +55,8 @@ open:
 """
 
 SHA = "a" * 64
+AT = "2025-03-01T19:30:00Z"
+"""When submissions of the tests were submitted, if they do not say another time."""
 SCORED: dict[str, Any] = {
     "chance": 0.5,
     "class_counts": {"A": 40, "B": 40},
@@ -86,7 +88,13 @@ Make = Callable[..., Submission]
 
 
 def document(
-    registry: Registry, name: str, scores: Mapping[str, float | str], *, half: float = 0.05, **model: Any
+    registry: Registry,
+    name: str,
+    scores: Mapping[str, float | str],
+    *,
+    half: float = 0.05,
+    at: str = AT,
+    **model: Any,
 ) -> dict[str, Any]:
     """A result as plain values: a number is a score, a text the reason of a task that was skipped."""
     found = []
@@ -109,7 +117,7 @@ def document(
         "format": "primabench-patient-scores",
         "schema_version": 1,
         "model": {"name": name, "organisation": None, "owner": "ann", "family": None, "is_baseline": False} | model,
-        "submitted_at": "2026-11-29T19:30:00Z",
+        "submitted_at": at,
         "submission_sha256": SHA,
         "submission": {
             "format": "csv", "bytes": 10, "rows": 80, "width": {"d001": 16},

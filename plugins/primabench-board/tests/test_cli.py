@@ -72,6 +72,8 @@ def test_what_is_refused_leaves_with_2(folder, result, capsys):
     assert "--accept-partial" in capsys.readouterr().err
     assert main(["board", "add", "--accept-partial", result("One", {"t1": 0.9})]) == 0
     assert "warning: One is no longer ranked on bulk-rna" in capsys.readouterr().err
+    assert main(["board", "add", result("One", {"t1": 0.7}, at="2025-01-01T00:00:00Z")]) == 0
+    assert "submission 3, and older than submission 2, which boards keep" in capsys.readouterr().out
     assert main(["board", "export", "."]) == 2
     assert "no export" in capsys.readouterr().err
 

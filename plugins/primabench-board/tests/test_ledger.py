@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import datetime
+import itertools
 import subprocess
 import sys
 
 import pytest
 from primabench_board import database, tables
 from primabench_board.ledger import Ledger, PartialReplacementError
+from primabench_board.registry import parse_registry
 from primabench_board.standings import compute
 from sqlalchemy import text
 
 from primabench_core.errors import MissingPluginError, StoreError, UsageError
 
-from .conftest import ALL, REGISTRY, document
+from .conftest import ALL, AT, REGISTRY, document
 
-NOW = datetime.datetime(2026, 11, 29, 20, 0, tzinfo=datetime.UTC)
+NOW = datetime.datetime(2025, 3, 1, 20, 0, tzinfo=datetime.UTC)
 
 
 def names_of(ledger):
@@ -65,7 +67,7 @@ def test_the_long_table_is_a_view(address, registry, make):
     engine = database.engine_of(address)
     with database.transaction(engine, writes=False) as c:
         rows = c.execute(text("SELECT task_id, model_name, score, is_baseline, owner, submitted_at FROM results"))
-        assert [tuple(row) for row in rows] == [("t1", "One", 0.8, False, "ann", "2026-11-29T19:30:00Z")]
+        assert [tuple(row) for row in rows] == [("t1", "One", 0.8, False, "ann", AT)]
     engine.dispose()
 
 
@@ -126,13 +128,52 @@ def test_a_partial_submission_is_warned_about(ledger, registry, make):
     ledger.add(make("Two", {"t1": 0.6, "t2": "not_finite"}), registry)
 
 
-def test_the_same_result_is_added_once_in_a_row(ledger, registry, make):
+def test_the_same_result_is_added_once(ledger, registry, make):
     ledger.add(make("One"), registry)
-    with pytest.raises(UsageError, match="as submission 1"):
-        ledger.add(make("One"), registry)
     ledger.add(make("One", ALL | {"t1": 0.9}), registry)
-    ledger.add(make("One"), registry)  # back to the first
-    assert len(ledger.entries()) == 3
+    for number, score in ((1, 0.8), (2, 0.9)):
+        with pytest.raises(UsageError, match=f"as submission {number}"):
+            ledger.add(make("One", ALL | {"t1": score}), registry)
+    ledger.add(make("Two"), registry)  # of another model
+    assert [e.number for e in ledger.entries()] == [1, 2, 3]
+
+
+def ranked_first(ledger, registry):
+    """Score of t1 that boards show for the model that is first."""
+    standings = compute(registry, ledger.entries())
+    (line, *_) = standings.tasks["t1"]
+    return line.cell.value
+
+
+def test_the_latest_submission_is_that_of_the_latest_date(ledger, registry, make):
+    ledger.add(make("One", at="2025-02-02T00:00:00Z"), registry)
+    older = ledger.add(make("One", {"t1": 0.1}, at="2025-02-01T23:59:59Z"), registry)  # loses nothing: it is history
+    assert (older.number, older.counts, older.lost) == (2, 1, ())
+    assert "bulk-rna" in older.ranked_on
+    assert ranked_first(ledger, registry) == 0.8
+    same = ledger.add(make("One", ALL | {"t1": 0.9}, at="2025-02-02T00:00:00Z"), registry)
+    assert same.counts == same.number == 3  # of one second the last
+    assert ranked_first(ledger, registry) == 0.9
+    with pytest.raises(PartialReplacementError):
+        ledger.add(make("One", {"t1": 0.2}, at="2025-02-03T00:00:00Z"), registry)
+    assert [e.number for e in ledger.entries()] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_results_may_be_added_in_any_order(tmp_path, registry, make, order):
+    made = [make("One", ALL | {"t1": 0.5 + i / 10}, at=f"2025-02-0{i + 1}T00:00:00Z") for i in range(3)]
+    with Ledger(str(tmp_path / "results.sqlite")) as ledger:
+        for place in order:
+            ledger.add(made[place], registry)
+        assert ranked_first(ledger, registry) == 0.7
+        assert compute(registry, ledger.entries()).submitted == (3,)
+
+
+def test_a_date_to_come_is_refused(ledger, registry, make):
+    ledger.add(make("One", at="2025-03-02T20:00:00Z"), registry, now=NOW)  # a day: clocks differ
+    with pytest.raises(UsageError, match="to come"):
+        ledger.add(make("One", at="2025-03-02T20:00:01Z"), registry, now=NOW)
+    assert len(ledger.entries()) == 1
 
 
 def test_other_labels_and_other_probes_are_refused(ledger, registry, make):
@@ -192,7 +233,8 @@ with Ledger(sys.argv[1]) as ledger:
     for i in range(15):
         ledger.add(submission(registry, f"model {me} {i}", {"t1": 0.5 + i / 1000}, owner=me), registry)
         scores = {"t1": 0.5 + i / 1000, "t2": 0.1 if me == "x" else 0.2}
-        ledger.add(submission(registry, "shared", scores), registry)
+        second = 2 * i + (me == "y")
+        ledger.add(submission(registry, "shared", scores, at=f"2025-01-01T00:00:{second:02d}Z"), registry)
         try:
             ledger.add(submission(registry, f"contested {i}", {"t1": 0.5}, owner=me), registry)
             won += 1
@@ -221,6 +263,9 @@ def test_two_processes_lose_nothing_and_share_no_name(address, request):
     assert sorted(e.name for e in entries) == sorted(expected)
     assert [e.number for e in entries] == sorted({e.number for e in entries})
     assert all(len(e.rows) == (2 if e.name == "shared" else 1) for e in entries)
+    standings = compute(parse_registry(REGISTRY), entries)
+    (counting,) = (m for m in standings.models if m.name == "shared")  # whoever was faster, the last date counts
+    assert (counting.submitted_at, counting.rows[1].value) == ("2025-01-01T00:00:29Z", 0.2)
 
 
 def test_tables_are_what_migrations_make(address):
@@ -294,7 +339,6 @@ def test_contacts_are_apart(address, registry, make):
 def test_results_that_do_not_fit_are_refused_with_all_faults(ledger, registry):
     import json
 
-    from primabench_board.registry import parse_registry
     from primabench_board.result_file import parse_result
 
     made = document(registry, "One", ALL, organisation="\u202eevil", family="x" * 200)

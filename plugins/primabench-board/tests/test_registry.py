@@ -108,7 +108,7 @@ def test_all_faults_are_told_at_once():
         "tasks (t1).dataset: unknown 'd0001'; did you mean d001", "tasks (t1).area: unknown 'dermatolgy'; did you mean",
         "tasks (t1).labels_sha256: expected 64", "unknown 'rmse'; boards know auroc", "(t3).category: missing",
         "(t4).minimum_n: expected a whole number", "(t5).lables_sha256: unknown key; did you", "unknown 'nonsense'",
-        "areas ('Bad Id')", ".category: unknown key", "rules.daily_cap: 0", "rules.decimals: at most 12",
+        "areas ('Bad Id')", ".category: unknown key", "rules.daily_cap: expected", "rules.decimals: at most 12",
         "rules.skil: unknown key; did you mean skill?", "organisation.url", "synthetic: expected true or false",
     ):  # fmt: skip
         assert words in found, words
@@ -133,6 +133,30 @@ def test_all_faults_are_told_at_once():
 )
 def test_files_that_are_no_registry(text, words):
     assert words in faults_of(text)
+
+
+@pytest.mark.parametrize("value", [0, -1, 2.5, "30", True])
+def test_a_minimum_is_a_whole_number_from_one(value):
+    def spoil(d):
+        for task in d["tasks"][:2]:
+            task["minimum_n"] = value
+        d["datasets"][0]["n_samples"] = value
+        d["rules"] = {"daily_cap": value}
+
+    found = faults_of(changed(spoil))
+    for where in (
+        "tasks[0] (t1).minimum_n",
+        "tasks[1] (t2).minimum_n",
+        "datasets[0] (d001).n_samples",
+        "rules.daily_cap",
+    ):
+        assert f"{where}: expected a whole number from 1, found {value!r}" in found
+
+
+def test_the_least_counts_are_taken():
+    text = changed(lambda d: (d["tasks"][0].update(minimum_n=1), d.update(rules={"daily_cap": 1, "decimals": 0})))
+    registry = parse_registry(text)
+    assert (registry.tasks["t1"].minimum_n, registry.rules.daily_cap, registry.rules.decimals) == (1, 1, 0)
 
 
 def test_ids_of_boards_may_not_fall_together():

@@ -18,12 +18,12 @@ from primabench_board.standings import compute
 from primabench_board.submission import Entered, LedgerEntry
 from primabench_board.uncertainty import Cell, mean, rank_intervals, ranks
 
-from .conftest import ALL, REGISTRY, SCORED, submission
+from .conftest import ALL, AT, REGISTRY, SCORED, submission
 
 RNA = {"t1": 0.8, "t2": 0.4, "t3": 0.7, "t4": 0.3}
 
 
-def entry(number, name, scores, *, half=0.05, baseline=False):
+def entry(number, name, scores, *, half=0.05, baseline=False, at=AT):
     """A submission as the ledger gives it."""
     rows = tuple(
         Entered(
@@ -40,7 +40,7 @@ def entry(number, name, scores, *, half=0.05, baseline=False):
     )
     return LedgerEntry(
         number=number, name=name, key=name.casefold(), organisation="", model_family="", is_baseline=baseline,
-        submitted_at="2026-11-29T19:30:00Z", rows=rows, facts={},
+        submitted_at=at, rows=rows, facts={},
     )  # fmt: skip
 
 
@@ -105,6 +105,8 @@ def test_the_latest_submission_counts(registry):
     assert order_of(found, "bulk-rna") == []
     assert found.submitted == (2,)
     assert order_of(compute(registry, [first, attrs.evolve(second, number=0)]), "bulk-rna") == [(1, "a")]
+    late = attrs.evolve(first, submitted_at="2025-03-01T19:30:01Z")
+    assert order_of(compute(registry, [late, second]), "bulk-rna") == [(1, "a")]  # by date, then by number
 
 
 def test_rounding_hides_what_it_rounds_away():

@@ -116,7 +116,10 @@ def _tell(one: dict[str, Any]) -> None:
         sys.stderr.write(f"{one['file']}: not added: {one['error']}\n")
         return
     ranked = ", ".join(one["ranked_on"]) or "no board yet: it covers none wholly"
-    _write(f"{one['name']} is submission {one['number']}; ranked on {ranked}")
+    said = f"{one['name']} is submission {one['number']}"
+    if one["counts"] != one["number"]:
+        said += f", and older than submission {one['counts']}, which boards keep"
+    _write(f"{said}; ranked on {ranked}")
     if one["lost"]:
         sys.stderr.write(f"warning: {one['name']} is no longer ranked on {', '.join(one['lost'])}\n")
 

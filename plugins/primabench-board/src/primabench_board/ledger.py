@@ -22,6 +22,10 @@ from primabench_board.submission import Entered, LedgerEntry, Submission, TaskSc
 from primabench_board.tables import contacts, names, scores, submissions
 from primabench_core.errors import UsageError
 
+MOMENT = "%Y-%m-%dT%H:%M:%SZ"
+AHEAD = datetime.timedelta(days=1)
+"""What the clock of whoever scored may be ahead."""
+
 
 class PartialReplacementError(UsageError):
     """A submission would take its model off boards where it is ranked; ``boards`` names them."""
@@ -42,12 +46,14 @@ class Added:
     Args:
         number: Its position in the ledger.
         name: Name of the model as boards show it.
+        counts: Position of the submission that boards take of this model: this one, or one of a later date.
         ranked_on: Boards on which the model is ranked now.
         lost: Boards on which it was ranked before and is no longer.
     """
 
     number: int
     name: str
+    counts: int
     ranked_on: tuple[str, ...]
     lost: tuple[str, ...] = field(default=())
 
@@ -92,7 +98,7 @@ class Ledger:
         return f"Ledger({self._engine.url.render_as_string(hide_password=True)!r})"
 
     def entries(self) -> tuple[LedgerEntry, ...]:
-        """Every submission, in the order of the ledger, without owners."""
+        """Every submission, in the order they were added, without owners."""
         with database.transaction(self._engine, writes=False) as connection:
             return _entries(connection)
 
@@ -107,19 +113,23 @@ class Ledger:
     ) -> Added:
         """Add a submission.
 
+        Of a name the submission of the latest ``submitted_at`` counts, and of one moment the last that was added:
+        results may be added in any order, or by several processes at once, and boards are the same.
+
         Args:
             submission: From :func:`~primabench_board.result_file.read_result`.
             registry: What boards are derived from.
             owner: Account that submits; by default the owner that the result file names.
             accept_partial: Take a submission that costs its model a rank.
-            now: Moment of adding, for the daily cap; by default the clock.
+            now: Moment of adding, for the daily cap and against dates to come; by default the clock.
 
         Returns:
             Where it stands.
 
         Raises:
             UsageError: The result does not fit the registry (all faults), the name is refused, belongs to somebody else
-                or looks like another, the owner is unknown, the daily cap is reached, or the ledger has it already.
+                or looks like another, the owner is unknown, the date is to come, the daily cap is reached, or the
+                ledger has it already.
             PartialReplacementError: It would take its model off boards, and ``accept_partial`` is not set.
         """
         name = model_name(submission.model.name)
@@ -127,23 +137,25 @@ class Ledger:
         faults = misfits(submission, registry)
         if faults:
             raise UsageError("\n".join(["The result does not fit the registry:", *(f"  - {f}" for f in faults)]))
-        moment = (now or datetime.datetime.now(datetime.UTC)).strftime("%Y-%m-%dT%H:%M:%SZ")
-        document = to_document(submission)
+        clock = now or datetime.datetime.now(datetime.UTC)
+        _check_date(submission, clock)
+        moment = clock.strftime(MOMENT)
+        digest = hashlib.sha256(to_document(submission).encode()).hexdigest()
         with database.transaction(self._engine, writes=True) as connection:
             _check_cap(connection, account, moment, registry)
             name_id, display = _claim(connection, name, account, moment)
-            earlier = _latest(connection, name_id)
-            digest = hashlib.sha256(document.encode()).hexdigest()
-            if earlier and earlier[1] == digest:
-                raise UsageError(f"The ledger has this result already, as submission {earlier[0].number}.")
+            _check_new(connection, name_id, digest)
             _check_same_truth(connection, submission, registry)
-            before = earlier[0].rows if earlier else ()
-            rows = tuple(_entered(score) for score in submission.scores)
-            lost, ranked = losses(registry, derive_boards(registry), before, rows)
+            latest = _latest(connection, name_id)
+            before = latest.rows if latest else ()
+            is_later = latest is None or submission.submitted_at >= latest.submitted_at
+            after = tuple(_entered(score) for score in submission.scores) if is_later else before
+            lost, ranked = losses(registry, derive_boards(registry), before, after)
             if lost and not accept_partial:
                 raise PartialReplacementError(display, lost)
             number = _write(connection, submission, name_id, account, moment, digest)
-        return Added(number=number, name=display, ranked_on=ranked, lost=lost)
+        counts = number if is_later or latest is None else latest.number
+        return Added(number=number, name=display, counts=counts, ranked_on=ranked, lost=lost)
 
     def set_contact(self, owner: str, contact: str, notes: str = "") -> None:
         """Keep how an owner is reached; shown nowhere, and replaced by a later call."""
@@ -160,6 +172,22 @@ def _account(submission: Submission, owner: str) -> str:
     if not (owner or named):
         raise UsageError("Nobody owns the submission: the result file names no owner.", remedy="add --owner NAME")
     return owner or named
+
+
+def _check_date(submission: Submission, clock: datetime.datetime) -> None:
+    """A date to come would keep every later submission of the name from counting, and nothing here is taken back."""
+    if submission.submitted_at > (clock + AHEAD).strftime(MOMENT):
+        raise UsageError(
+            f"The result was submitted at {submission.submitted_at}, which is to come.",
+            remedy="correct the clock, or --submitted-at of primabench patient score",
+        )
+
+
+def _check_new(connection: Connection, name_id: int, digest: str) -> None:
+    same = (submissions.c.name_id == name_id) & (submissions.c.document_sha256 == digest)
+    number = connection.execute(select(func.min(submissions.c.id)).where(same)).scalar()
+    if number is not None:
+        raise UsageError(f"The ledger has this result already, as submission {number}.")
 
 
 def _check_cap(connection: Connection, owner: str, moment: str, registry: Registry) -> None:
@@ -290,14 +318,13 @@ def _entries(connection: Connection) -> tuple[LedgerEntry, ...]:
     return tuple(_entry(head, rows.get(head.id, [])) for head in heads)
 
 
-def _latest(connection: Connection, name_id: int) -> tuple[LedgerEntry, str] | None:
-    head = connection.execute(
-        _HEAD.where(submissions.c.name_id == name_id).order_by(submissions.c.id.desc()).limit(1)
-    ).first()
+def _latest(connection: Connection, name_id: int) -> LedgerEntry | None:
+    newest = (submissions.c.submitted_at.desc(), submissions.c.id.desc())
+    head = connection.execute(_HEAD.where(submissions.c.name_id == name_id).order_by(*newest).limit(1)).first()
     if head is None:
         return None
     found = connection.execute(select(scores).where(scores.c.submission_id == head.id).order_by(scores.c.task_id))
-    return _entry(head, [_row(row) for row in found]), head.document_sha256
+    return _entry(head, [_row(row) for row in found])
 
 
 def _row(row: Any) -> Entered:

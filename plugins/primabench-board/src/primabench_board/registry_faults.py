@@ -18,6 +18,8 @@ T = TypeVar("T")
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _SLUG = re.compile(r"[a-z0-9]+([_-][a-z0-9]+)*")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_LEAST = {"decimals": 0}
+"""Least whole number of a key; 1 for all others: a count of nothing, or a minimum below one, says nothing."""
 _TOP = {
     "name", "title", "synthetic", "organisation", "rules", "modalities", "areas", "categories", "datasets", "tasks",
     "open",
@@ -127,10 +129,11 @@ def _made(value: Any, path: str, kind: type[T], faults: list[str], *, open_keys:
             elif close := [k for k in close_names(key, sorted(fields)) if k not in value]:
                 faults.append(f"{label}.{key}: unknown key; did you mean {close[0]}?")
             continue
-        problem = _misfit(content, str(fields[key].type))
+        kind_of = str(fields[key].type)
+        problem = _misfit(content, kind_of, _LEAST.get(key, 1))
         if problem:
             faults.append(f"{label}.{key}: {problem}")
-            sound = False
+            sound = sound and _is_count(content, kind_of)  # what is only too small hides no other fault
         given[key] = content.strip() if isinstance(content, str) else content
     for name, one in fields.items():
         if one.default is attrs.NOTHING and name not in value and not (kind is Entry and name == "title"):
@@ -143,18 +146,22 @@ def _made(value: Any, path: str, kind: type[T], faults: list[str], *, open_keys:
     return kind(**given)
 
 
-def _misfit(content: Any, kind: str) -> str:
-    """What is wrong with the type of a value, empty if nothing."""
+def _misfit(content: Any, kind: str, least: int) -> str:
+    """What is wrong with the type of a value, empty if nothing; a whole number is ``least`` or more."""
     if content is None and "None" in kind:
         return ""
     if kind.startswith("bool"):
         return "" if isinstance(content, bool) else f"expected true or false, found {content!r}"
     if kind.startswith("int"):
-        sound = isinstance(content, int) and not isinstance(content, bool) and content >= 0
-        return "" if sound else f"expected a whole number from 0, found {content!r}"
+        sound = _is_count(content, kind) and content >= least
+        return "" if sound else f"expected a whole number from {least}, found {content!r}"
     if isinstance(content, str):
         return ""
     return f"expected text, found {content!r}; put it in quotes"
+
+
+def _is_count(content: Any, kind: str) -> bool:
+    return kind.startswith("int") and isinstance(content, int) and not isinstance(content, bool)
 
 
 _ACRONYMS = ("rna", "dna", "mrna", "atac", "ms")
@@ -258,8 +265,6 @@ def _check_open(
 def _check_rules(rules: Rules, faults: list[str]) -> None:
     if rules.decimals is not None and rules.decimals > 12:
         faults.append(f"rules.decimals: at most 12, found {rules.decimals}")
-    if rules.daily_cap == 0:
-        faults.append("rules.daily_cap: 0 would refuse every submission; leave it out for no cap")
     if not rules.probe:
         faults.append("rules.probe: empty")
 

@@ -100,14 +100,15 @@ def compute(registry: Registry, entries: Sequence[LedgerEntry]) -> Standings:
 
     Args:
         registry: Tasks and their words.
-        entries: Submissions in any order; of each name the one with the highest number counts.
+        entries: Submissions in any order; of each name the one with the latest ``submitted_at`` counts, and of one
+            moment the one with the highest number.
 
     Returns:
         The same value for the same registry and submissions, whatever their order.
     """
     latest: dict[str, LedgerEntry] = {}
     for entry in entries:
-        if entry.key not in latest or latest[entry.key].number < entry.number:
+        if entry.key not in latest or latest[entry.key].moment < entry.moment:
             latest[entry.key] = entry
     models = tuple(sorted(latest.values(), key=lambda e: (e.name.casefold(), e.name, e.number)))
     often = Counter(entry.key for entry in entries)

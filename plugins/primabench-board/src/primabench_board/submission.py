@@ -157,7 +157,7 @@ class LedgerEntry:
     """A submission in the ledger, without its owner.
 
     Args:
-        number: Position in the ledger, from 1; a later one replaces an earlier one of the same name.
+        number: Position in the ledger, from 1.
         name: The name as it was first spelled.
         key: What names are compared by.
         organisation: As the result file says; may be empty.
@@ -177,6 +177,11 @@ class LedgerEntry:
     submitted_at: str
     rows: tuple[Entered, ...]
     facts: Mapping[str, Any] = field(eq=False, repr=False)
+
+    @property
+    def moment(self) -> tuple[str, int]:
+        """What submissions of one name go by: the later one counts."""
+        return self.submitted_at, self.number
 
 
 def is_utc(text: str) -> bool:
