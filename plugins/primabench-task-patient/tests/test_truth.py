@@ -32,7 +32,7 @@ def changed(**more: Any) -> dict[str, Any]:
         ([], "mapping"),
         ({"datasets": []}, "at least one"),
         (changed(dataset="d009"), "not listed"),
-        (changed(metric="pearson"), "two metrics"),
+        (changed(metric="pearson"), "several metrics"),
         (changed(metric="accuracy", category="other"), "accuracy"),
         (changed(id="t1"), "twice"),
         (changed(id="../t"), "letters"),
@@ -46,6 +46,31 @@ def changed(**more: Any) -> dict[str, Any]:
 def test_a_registry_that_is_not_sound(found, named):
     with pytest.raises(RegistryError, match=named):
         registry_of(found)
+
+
+@pytest.mark.parametrize("least", [0, -5, 2.5, "30", True, None])
+def test_a_minimum_is_a_whole_number_from_one(least):
+    with pytest.raises(RegistryError, match="t2: minimum_n is a whole number from 1"):
+        registry_of(changed(minimum_n=least))
+    assert registry_of(changed(minimum_n=1)).tasks["t2"].minimum_n == 1
+
+
+def test_all_faults_of_a_registry_are_told_at_once():
+    found = changed(minimum_n=0, metric="accuracy", category="other", dataset="d009", allow_unstratified="yes")
+    found["tasks"] += [{**found["tasks"][0], "area": ""}, {"id": "../t"}, {**found["tasks"][0], "metric": "pearson"}]
+    found["tasks"].append({**found["tasks"][0], "id": "t3", "metric": "pearson"})
+    found["datasets"].append({"id": "d002"})
+    found["synthetic"] = "no"
+    with pytest.raises(RegistryError) as caught:
+        registry_of(found)
+    said = str(caught.value).splitlines()
+    assert said[0] == "tasks.yaml has 10 faults:"
+    words = (
+        "synthetic", "d002: needs modality", "t1: needs area", "tasks[3]", "'t1' occurs twice", "accuracy", "minimum_n",
+        "'yes'", "not listed: t2", "'endotype' has several metrics",
+    )  # fmt: skip
+    for word, line in zip(words, said[1:], strict=True):
+        assert word in line
 
 
 def test_the_hash_of_a_registry_is_of_its_content():

@@ -64,8 +64,8 @@ def read_registry(path: str | Path) -> Registry:
     """Read ``tasks.yaml``, or the one inside a folder.
 
     Raises:
-        RegistryError: no such file, no YAML, entries that lack something, ids that occur twice, a metric that is not
-            known, a category with two metrics.
+        RegistryError: no such file, no YAML, or what is unsound in it, all at once: entries that lack something, ids
+            that occur twice, a metric that is not known, a category with two metrics, a ``minimum_n`` below 1.
     """
     import yaml  # type: ignore[import-untyped]
 
@@ -106,19 +106,24 @@ def registry_of(found: Any, path: str = FILE) -> Registry:
     """
     if not isinstance(found, dict):
         raise RegistryError(f"{path}: expected a mapping with the lists 'datasets' and 'tasks'")
+    faults: list[str] = []
     synthetic = found.get("synthetic", False)
     if not isinstance(synthetic, bool):
-        raise RegistryError(f"{path}: synthetic is true or false, got {synthetic!r}")
-    datasets = _by_id(found.get("datasets"), "datasets", path, needed=("modality",))
-    entries = _by_id(found.get("tasks"), "tasks", path, needed=("dataset", "category", "area", "metric"))
-    tasks = {name: _task(entry, path) for name, entry in entries.items()}
+        faults.append(f"synthetic is true or false, got {synthetic!r}")
+    datasets = _by_id(found.get("datasets"), "datasets", ("modality",), faults)
+    entries = _by_id(found.get("tasks"), "tasks", ("dataset", "category", "area", "metric"), faults)
+    tasks = {name: _task(entry, faults) for name, entry in entries.items()}
     lost = sorted(name for name, task in tasks.items() if task.dataset not in datasets)
     if lost:
-        raise RegistryError(f"{path}: tasks of data sets that are not listed: {some(lost)}")
-    metric_of: dict[str, str] = {}
+        faults.append(f"tasks of data sets that are not listed: {some(lost)}")
+    metrics_of: dict[str, set[str]] = {}
     for task in tasks.values():
-        if metric_of.setdefault(task.category, task.metric) != task.metric:
-            raise RegistryError(f"{path}: category {task.category!r} has two metrics; a column of a board has one")
+        metrics_of.setdefault(task.category, set()).add(task.metric)
+    for category, metrics in metrics_of.items():
+        if len(metrics) > 1:
+            faults.append(f"category {category!r} has several metrics, {some(sorted(metrics))}; a column has one")
+    if faults:
+        raise _unsound(path, faults)
     text = json.dumps(found, sort_keys=True, ensure_ascii=False, separators=(",", ":"), default=str)
     return Registry(
         name=str(found.get("name", "")),
@@ -129,19 +134,30 @@ def registry_of(found: Any, path: str = FILE) -> Registry:
     )
 
 
-def _by_id(entries: Any, what: str, path: str, *, needed: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+def _unsound(path: str, faults: list[str]) -> RegistryError:
+    """Every fault at once: a curator mends a file, not a line at a time."""
+    if len(faults) == 1:
+        return RegistryError(f"{path}: {faults[0]}")
+    return RegistryError("\n".join([f"{path} has {len(faults)} faults:", *(f"  - {fault}" for fault in faults)]))
+
+
+def _by_id(entries: Any, what: str, needed: tuple[str, ...], faults: list[str]) -> dict[str, dict[str, Any]]:
+    """Sound entries by id; what is wrong with the others is added to the faults."""
     if not isinstance(entries, list) or not entries:
-        raise RegistryError(f"{path}: {what!r} must be a list with at least one entry")
+        faults.append(f"{what!r} must be a list with at least one entry")
+        return {}
     found: dict[str, dict[str, Any]] = {}
-    for entry in entries:
+    for number, entry in enumerate(entries):
         if not isinstance(entry, dict) or not isinstance(entry.get("id"), str) or not is_plain(entry["id"]):
-            raise RegistryError(f"{path}: every entry of {what!r} needs an 'id' of letters, digits, '_', '-' and '.'")
+            faults.append(f"{what}[{number}]: every entry needs an 'id' of letters, digits, '_', '-' and '.'")
+            continue
         absent = [name for name in needed if not isinstance(entry.get(name), str) or not entry[name].strip()]
         if absent:
-            raise RegistryError(f"{path}: {entry['id']}: needs {some(absent)} as text")
-        if entry["id"] in found:
-            raise RegistryError(f"{path}: {what}: the id {entry['id']!r} occurs twice")
-        found[entry["id"]] = entry
+            faults.append(f"{entry['id']}: needs {some(absent)} as text")
+        elif entry["id"] in found:
+            faults.append(f"{what}: the id {entry['id']!r} occurs twice")
+        else:
+            found[entry["id"]] = entry
     return dict(sorted(found.items()))
 
 
@@ -150,12 +166,15 @@ def is_plain(name: str) -> bool:
     return bool(name) and name.strip(".") != "" and all(c.isascii() and (c.isalnum() or c in "_-.") for c in name)
 
 
-def _task(entry: dict[str, Any], path: str) -> TaskEntry:
+def _task(entry: dict[str, Any], faults: list[str]) -> TaskEntry:
     metric, least = entry["metric"], entry.get("minimum_n", 30)
+    allowed = entry.get("allow_unstratified", False)
     if metric not in METRICS:
-        raise RegistryError(f"{path}: {entry['id']}: metric {metric!r}; known: {', '.join(METRICS)}")
+        faults.append(f"{entry['id']}: metric {metric!r}; known: {', '.join(METRICS)}")
     if not isinstance(least, int) or isinstance(least, bool) or least < 1:
-        raise RegistryError(f"{path}: {entry['id']}: minimum_n is a whole number above 0, got {least!r}")
+        faults.append(f"{entry['id']}: minimum_n is a whole number from 1, got {least!r}")
+    if not isinstance(allowed, bool):
+        faults.append(f"{entry['id']}: allow_unstratified is true or false, got {allowed!r}")
     return TaskEntry(
         id=entry["id"],
         dataset=entry["dataset"],
@@ -164,5 +183,5 @@ def _task(entry: dict[str, Any], path: str) -> TaskEntry:
         metric=metric,
         title=str(entry.get("title", "")),
         minimum_n=least,
-        allow_unstratified=entry.get("allow_unstratified") is True,
+        allow_unstratified=allowed is True,
     )

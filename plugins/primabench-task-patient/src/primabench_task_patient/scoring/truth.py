@@ -19,7 +19,8 @@ from primabench_metrics.folds import is_stratified, splits_of
 
 from primabench_core import ContractError
 from primabench_core.state.rows import Labels, Rows
-from primabench_task_patient.scoring.inputs import SAMPLES, read_samples
+from primabench_task_patient.scoring.inputs import FILE as INPUTS
+from primabench_task_patient.scoring.inputs import SAMPLES, read_inputs, read_samples
 from primabench_task_patient.scoring.registry import Registry, RegistryError, TaskEntry, read_registry
 from primabench_task_patient.submission import Asked
 from primabench_task_patient.submission.faults import some
@@ -82,9 +83,11 @@ class Truth:
 
 
 def read_truth(folder: str | Path) -> Truth:
-    """Read ``tasks.yaml``, ``<data set>/samples.txt`` and ``<task>/labels.csv``.
+    """Read ``tasks.yaml``, ``<task>/labels.csv`` and the ids of samples.
 
-    A file ``salt`` keys the hashes of labels; it is made where it is absent.
+    Ids are those of ``<data set>/samples.txt``; where one is absent, those of the expression file that a
+    ``datasets.yaml`` beside ``tasks.yaml`` names, as in PRIMO's layout. A file ``salt`` keys the hashes of labels; it is
+    made where it is absent.
 
     Raises:
         RegistryError: something is absent, or the truth is not sound: see :func:`task_truth`.
@@ -92,7 +95,7 @@ def read_truth(folder: str | Path) -> Truth:
     folder = Path(folder)
     registry = read_registry(folder)
     salt = _salt(folder / SALT)
-    datasets = {name: read_samples(folder / name / SAMPLES) for name in registry.datasets}
+    datasets = _samples(folder, registry)
     tasks = {}
     for name, task in registry.tasks.items():
         table = _table(folder / name / LABELS)
@@ -101,6 +104,13 @@ def read_truth(folder: str | Path) -> Truth:
             raise RegistryError(f"{name}: labels of samples that {task.dataset} has not: {some(strange)}")
         tasks[name] = task_truth(task, table, salt)
     return Truth(registry, datasets, tasks)
+
+
+def _samples(folder: Path, registry: Registry) -> dict[str, tuple[str, ...]]:
+    listed = {name: folder / name / SAMPLES for name in registry.datasets}
+    has_inputs = (folder / INPUTS).is_file() and not all(path.is_file() for path in listed.values())
+    found = read_inputs(folder) if has_inputs else {}
+    return {name: found.get(name) or read_samples(path) for name, path in listed.items()}
 
 
 def task_truth(task: TaskEntry, table: dict[str, Sequence[str]], salt: bytes) -> TaskTruth:
