@@ -47,9 +47,9 @@ def folds(n: int) -> list[Fold]:
     return [(held, np.array_split(rng.permutation(n - len(held)), 5)) for held in outer]
 
 
-def sides(x: np.ndarray, target: np.ndarray, label: np.ndarray) -> dict[str, Callable[[np.ndarray, Fold], Any]]:
-    """What runs on one outer fold: fits on the rows, predicts the held ones, gives the penalty."""
-    from primabench_metrics.penalties import decide, logistic_in_folds, prepare, ridge_in_folds, ridge_left_out
+def sides(x: np.ndarray, target: np.ndarray, label: np.ndarray) -> dict[str, Callable[[list[Fold]], list[float]]]:
+    """What runs on outer folds: fits on the rows of each, predicts its held ones, gives the penalties."""
+    from primabench_metrics.penalties import Nest, logistic_nests, ridge_in_folds, ridge_left_out
     from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, Ridge, RidgeCV
     from sklearn.model_selection import GridSearchCV
     from sklearn.pipeline import make_pipeline
@@ -64,12 +64,9 @@ def sides(x: np.ndarray, target: np.ndarray, label: np.ndarray) -> dict[str, Cal
     def ours_folds(fit: np.ndarray, fold: Fold) -> float:
         return ridge_in_folds(x[fit], target[fit], x[fold[0]], fold[1], ALPHAS)[0]
 
-    def ours_logistic(fit: np.ndarray, fold: Fold) -> float:
-        points, codes = x[fit], label[fit]
-        batch = prepare(points, codes, 2)
-        strength = logistic_in_folds(points, codes, 2, fold[1], STRENGTHS, batch)
-        decide(points, codes, 2, x[fold[0]], strength, STRENGTHS, batch)
-        return strength
+    def ours_logistic(cuts: list[Fold]) -> list[float]:
+        nests = [Nest(np.setdiff1d(np.arange(len(x)), held), held, inner) for held, inner in cuts]
+        return [found.strength for found in logistic_nests(x, label, 2, nests, STRENGTHS)]
 
     def ridge_cv(fit: np.ndarray, fold: Fold) -> float:
         model = make_pipeline(StandardScaler(), RidgeCV(ALPHAS)).fit(x[fit], target[fit])
@@ -99,15 +96,18 @@ def sides(x: np.ndarray, target: np.ndarray, label: np.ndarray) -> dict[str, Cal
         model.decision_function(x[fold[0]])
         return float(model.best_params_["logisticregression__C"])
 
+    def each(run: Callable[..., float], **more: Any) -> Callable[[list[Fold]], list[float]]:
+        return lambda cuts: [run(np.setdiff1d(np.arange(len(x)), fold[0]), fold, **more) for fold in cuts]
+
     return {
-        "ridge, leave one out: ours": ours_left_out,
-        "ridge, leave one out: RidgeCV": ridge_cv,
-        "ridge, same folds: ours": ours_folds,
-        "ridge, same folds: GridSearchCV": grid_search,
+        "ridge, leave one out: ours": each(ours_left_out),
+        "ridge, leave one out: RidgeCV": each(ridge_cv),
+        "ridge, same folds: ours": each(ours_folds),
+        "ridge, same folds: GridSearchCV": each(grid_search),
         "logistic: ours": ours_logistic,
-        "logistic: LogisticRegressionCV": logistic,
-        "logistic: LogisticRegressionCV, converged": lambda fit, fold: logistic(fit, fold, tol=1e-10, max_iter=100_000),
-        "logistic: GridSearchCV, converged": converged,
+        "logistic: LogisticRegressionCV": each(logistic),
+        "logistic: LogisticRegressionCV, converged": each(logistic, tol=1e-10, max_iter=100_000),
+        "logistic: GridSearchCV, converged": each(converged),
     }
 
 
@@ -123,7 +123,7 @@ def measure(n: int, width: int, kind: str, options: argparse.Namespace) -> None:
             if name.endswith("converged") and (options.skip_converged or repeat):
                 continue
             started = process_time()
-            chosen[name] = [run(np.setdiff1d(np.arange(n), fold[0]), fold) for fold in cuts]
+            chosen[name] = run(cuts)
             seconds[name].append(process_time() - started)
     print(f"{n} x {width}, {kind} columns, {len(cuts)} outer folds")
     for name, times in seconds.items():

@@ -53,17 +53,17 @@ def test_both_ways_choose_alike_and_as_scikit_learn(n, width, k, monkeypatch):
     found = {}
     for largest in (10_000, 0):
         monkeypatch.setattr(penalties, "LARGEST_HESSIAN", largest)
-        choice = penalties.logistic_in_folds(x, y, k, folds)
-        found[largest] = choice, *penalties.decide(x, y, k, others, choice)
-    assert found[0][0] == found[10_000][0]
-    assert found[0][1] == pytest.approx(found[10_000][1], abs=1e-3)
-    assert max(found[0][2], found[10_000][2]) <= GRADIENT
+        nest = penalties.Nest(np.arange(n), np.arange(n, n + 10), folds)
+        (found[largest],) = penalties.logistic_nests(np.vstack([x, others]), np.append(y, y[:10]), k, [nest])
+    assert found[0].strength == found[10_000].strength
+    assert found[0].decision == pytest.approx(found[10_000].decision, abs=1e-3)
+    assert max(found[0].gradient, found[10_000].gradient) <= GRADIENT
     model = make_pipeline(StandardScaler(), LogisticRegression(tol=1e-10, solver="newton-cholesky", max_iter=1000))
     cut = [(np.setdiff1d(np.arange(n), held), held) for held in folds]
     scoring = "roc_auc" if k == 2 else "neg_log_loss"
     search = GridSearchCV(model, {"logisticregression__C": penalties.STRENGTHS}, cv=cut, scoring=scoring).fit(x, y)
     results = search.cv_results_["mean_test_score"]
-    place = penalties.STRENGTHS.index(found[0][0])
+    place = penalties.STRENGTHS.index(found[0].strength)
     assert results[place] == pytest.approx(results.max(), abs=1e-3)
     assert np.flatnonzero(results >= results.max() - 1e-9)[0] == place
 
@@ -103,3 +103,58 @@ def test_fits_that_need_not_be_exact_are_close_and_repeat_to_the_bit():
     scores, close = batch.decide(exact, batch.rows), batch.decide(near, batch.rows)
     assert probabilities(close.reshape(-1, 1)) == pytest.approx(probabilities(scores.reshape(-1, 1)), abs=1e-3)
     assert batch.decide_others(exact, x) == pytest.approx(scores, abs=1e-8)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_nests_together_are_nests_one_by_one(k, monkeypatch):
+    x, y = make(150, 20, k, seed=4)
+    nests = []
+    for outer in range(3):
+        score = np.flatnonzero(np.arange(150) % 3 == outer)
+        fit = np.setdiff1d(np.arange(150), score)
+        nests.append(penalties.Nest(fit, score, [np.flatnonzero(np.arange(100) % 4 == i) for i in range(4)]))
+    apart = penalties.logistic_nests(x, y, k, nests)  # by whole Hessians
+    monkeypatch.setattr(penalties, "LARGEST_HESSIAN", 0)
+    together = penalties.logistic_nests(x, y, k, nests)
+    overlapping = penalties.logistic_nests(x, y, k, [nests[0], nests[0], nests[1]])
+    for one, two, three in zip(apart, together, [overlapping[1], overlapping[2], None], strict=True):
+        assert two.gradient <= GRADIENT
+        assert one.strength == two.strength
+        assert one.decision == pytest.approx(two.decision, abs=1e-4)
+        if three is not None:
+            assert three.decision == pytest.approx(two.decision, abs=1e-4)
+
+
+def test_products_with_rows_that_fits_leave_out_are_left_out_and_change_nothing():
+    x, y = make(120, 40, seed=5)
+    parts = [np.flatnonzero(np.arange(120) % 3 != fold) for fold in range(3)]
+    batch = Batch.of(x, y, 2)
+    whole, _ = batch.fit(parts, (1e-2, 1.0))
+    held = tuple(np.setdiff1d(np.arange(120), part) for part in parts)
+    cut, gradient = batch.fit(parts, (1e-2, 1.0), held=held)
+    some, _ = batch.fit(parts, (1e-2, 1.0), held=held[:2])
+    assert gradient.max() <= GRADIENT
+    assert cut == pytest.approx(whole, abs=1e-6)
+    assert some == pytest.approx(whole, abs=1e-6)
+
+
+def test_a_fit_from_elsewhere_ends_at_the_same_place():
+    x, y = make(120, 40, seed=6)
+    x[:, 5] = 2.0  # never varies: its coefficient stays 0
+    parts, batch = [np.arange(80), np.arange(40, 120)], Batch.of(x, y, 2)
+    found, _ = batch.fit(parts, (1e-2, 1.0))
+    for start in (found[:, 0], found[:, 1], np.zeros_like(found[:, 0]), np.ones_like(found[:, 0])):
+        again, gradient = batch.refit(parts, np.array([1.0, 1e-2]), start)
+        assert gradient.max() <= GRADIENT
+        assert again[0] == pytest.approx(found[0, 1], abs=1e-5)
+        assert again[1] == pytest.approx(found[1, 0], abs=1e-5)
+
+
+def test_the_order_of_penalties_is_free():
+    x, y = make(120, 40, seed=7)
+    up, _ = decisions(x, y, 2, [np.arange(80)], (1e-3, 1e-1, 1e1))
+    down, gradient = decisions(x, y, 2, [np.arange(80)], (1e1, 1e-1, 1e-3))
+    twice, _ = decisions(x, y, 2, [np.arange(80)], (1e-3, 1e-3, 1e-1, 1e1))
+    assert gradient.max() <= GRADIENT
+    assert down[:, ::-1] == pytest.approx(up, abs=1e-5)
+    assert twice[:, 1:] == pytest.approx(up, abs=1e-5)

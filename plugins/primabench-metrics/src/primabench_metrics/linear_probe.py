@@ -23,10 +23,9 @@ from primabench_metrics.penalties import (
     PENALTIES,
     SAME,
     STRENGTHS,
+    Nest,
     SkippedError,
-    decide,
-    logistic_in_folds,
-    prepare,
+    logistic_nests,
     ridge_in_folds,
     ridge_left_out,
 )
@@ -218,24 +217,35 @@ def _classify(points: Floats, truth: Labels, splits: tuple[Split, ...], names: N
         raise SkippedError("single_class", "the truth has one class")
     values = np.full((len(points), 1 if classes == 2 else classes), np.nan)
     choices, flags = {}, set()
-    for split in splits:
-        present, codes = np.unique(truth.codes[split.fit], return_inverse=True)
+    for present, of_kind in _by_classes(truth.codes, splits).items():
         if len(present) < classes:
             flags.add("class_absent_in_fit")
-        fitted, seed = points[split.fit], _seed(task, split, names)
-        folds = _class_folds(codes, len(present), _named(names, split.fit), seed)
-        batch = prepare(fitted, codes, len(present))
-        strength = logistic_in_folds(fitted, codes, len(present), folds, batch=batch)
-        choices[split.name] = strength
-        decision, gradient = decide(fitted, codes, len(present), points[split.score], strength, batch=batch)
-        if gradient > GRADIENT:
-            flags.add("not_converged")
-        if classes == 2:
-            values[split.score] = decision
-        else:
-            values[split.score] = 0.0
-            values[np.ix_(split.score, present)] = probabilities(decision)
+        codes = np.searchsorted(present, truth.codes)
+        nests = [_nest(codes, len(present), split, names, task) for split in of_kind]
+        for split, found in zip(of_kind, logistic_nests(points, codes, len(present), nests), strict=True):
+            choices[split.name] = found.strength
+            if found.gradient > GRADIENT:
+                flags.add("not_converged")
+            if classes == 2:
+                values[split.score] = found.decision
+            else:
+                values[split.score] = 0.0
+                values[np.ix_(split.score, present)] = probabilities(found.decision)
+    choices = {split.name: choices[split.name] for split in splits}
     return OutOfFold(values, choices, np.empty(0), tuple(sorted(flags)), splits)
+
+
+def _by_classes(codes: Ints, splits: tuple[Split, ...]) -> dict[tuple[int, ...], list[Split]]:
+    """Splits by the classes among the rows that they fit on."""
+    found: dict[tuple[int, ...], list[Split]] = {}
+    for split in splits:
+        found.setdefault(tuple(np.unique(codes[split.fit]).tolist()), []).append(split)
+    return found
+
+
+def _nest(codes: Ints, classes: int, split: Split, names: Names, task: str) -> Nest:
+    inner = _class_folds(codes[split.fit], classes, _named(names, split.fit), _seed(task, split, names))
+    return Nest(split.fit, split.score, inner)
 
 
 def _class_folds(codes: Ints, classes: int, names: Names, seed: str) -> list[Ints]:

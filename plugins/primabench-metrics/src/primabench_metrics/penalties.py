@@ -5,9 +5,8 @@ Scores of inner folds are compared with a tolerance, and the stronger penalty wi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
+from attrs import frozen
 from numpy.typing import NDArray
 
 from primabench_metrics.basis import Basis
@@ -39,104 +38,123 @@ def first_best(scores: Floats) -> int:
     return int(np.flatnonzero(scores >= scores.max() - SAME)[0])
 
 
-def prepare(points: Floats, codes: Ints, classes: int) -> Batch | None:
-    """What :func:`logistic_in_folds` and :func:`decide` can share if both get it; None where there is nothing.
+@frozen(eq=False)
+class Nest:
+    """An outer fold with its inner ones."""
+
+    fit: Ints
+    """Rows to fit on."""
+    score: Ints
+    """Rows to score."""
+    inner: list[Ints]
+    """Rows held out in turn, as places in ``fit``."""
+
+    @property
+    def parts(self) -> list[Ints]:
+        """Rows that each inner fold fits on."""
+        return [np.delete(self.fit, held) for held in self.inner]
+
+
+@frozen(eq=False)
+class Chosen:
+    """What came out of an outer fold."""
+
+    strength: float
+    """C that the inner folds chose."""
+    decision: Floats
+    """(m, outputs) linear scores of its scored rows: one output for two classes, else one a class."""
+    gradient: float
+    """Gradient norm that the fit reached."""
+
+
+def logistic_nests(
+    points: Floats, codes: Ints, classes: int, nests: list[Nest], strengths: tuple[float, ...] = STRENGTHS
+) -> list[Chosen]:
+    """Choose C in each nest over its inner folds, by AUROC for two classes, by log loss for more, and fit with it.
+
+    Large problems of all nests are fitted together: see :mod:`primabench_metrics.logistic_batch`.
 
     Args:
-        points: (n, width) rows to fit on.
-        codes: (n,) in ``range(classes)``.
-        classes: Number of classes.
-    """
-    columns = (min(points.shape[0], points.shape[1]) + 1) * (1 if classes == 2 else classes)
-    return None if columns <= LARGEST_HESSIAN else Batch.of(points, codes, classes)
-
-
-def logistic_in_folds(
-    points: Floats,
-    codes: Ints,
-    classes: int,
-    folds: list[Ints],
-    strengths: tuple[float, ...] = STRENGTHS,
-    batch: Batch | None = None,
-) -> float:
-    """C chosen over inner folds: by AUROC for two classes, by log loss for more.
-
-    Args:
-        points: (n, width) rows to fit on.
-        codes: (n,) in ``range(classes)``.
-        classes: Number of classes.
-        folds: Rows held out in turn.
+        points: (n, width) rows.
+        codes: (n,) in ``range(classes)``; of rows that no nest fits on, any.
+        classes: Number of classes, all of them among the rows of each nest.
+        nests: Outer folds.
         strengths: Values of C, strongest penalty (smallest C) first.
-        batch: What :func:`prepare` made of these rows, if it was called.
+
+    Raises:
+        SkippedError: An inner fold holds one class alone.
+
+    Example:
+        >>> import numpy as np
+        >>> x = np.arange(12.0)[:, None]
+        >>> nest = Nest(np.arange(8), np.arange(8, 12), [np.array([0, 7]), np.array([1, 6])])
+        >>> (found,) = logistic_nests(x, np.arange(12) // 4 % 2, 2, [nest])
+        >>> found.strength, found.decision.shape
+        (0.0001, (4, 1))
     """
-    batch = batch or prepare(points, codes, classes)
-    scores = np.zeros(len(strengths))
-    decisions = _inner_decisions(points, codes, classes, folds, strengths, batch)
-    for held, decided in zip(folds, decisions, strict=True):
+    least = min(len(nest.fit) for nest in nests)
+    if (min(least, points.shape[1]) + 1) * (1 if classes == 2 else classes) <= LARGEST_HESSIAN:
+        return [_nest_by_itself(points, codes, classes, nest, strengths) for nest in nests]
+    rows = np.unique(np.concatenate([nest.fit for nest in nests]))
+    batch = Batch.of(points[rows], codes[rows], classes)
+    place = np.full(len(points), -1)
+    place[rows] = np.arange(len(rows))
+    parts = [place[part] for nest in nests for part in nest.parts]
+    coefficients, _ = batch.fit(parts, strengths, exact=False, held=_left_out(nests, place, len(rows)))
+    chosen, starts, at = [], [], 0
+    for nest in nests:
+        of_nest = coefficients[at : at + len(nest.inner)]
+        at += len(nest.inner)
+        held = [nest.fit[of_fold] for of_fold in nest.inner]
+        decisions = [batch.decide(c, batch.rows[place[h]]) for c, h in zip(of_nest, held, strict=True)]
+        best = _best(decisions, [codes[h] for h in held], classes)
+        chosen.append(strengths[best])
+        starts.append(of_nest[:, best].mean(axis=0))
+    final, norms = batch.refit([place[nest.fit] for nest in nests], np.asarray(chosen), np.stack(starts))
+    return [
+        Chosen(strength, batch.decide_others(weights, points[nest.score]), float(norm))
+        for nest, strength, weights, norm in zip(nests, chosen, final, norms, strict=True)
+    ]
+
+
+def _left_out(nests: list[Nest], place: Ints, n: int) -> tuple[Ints, ...]:
+    """Sets of rows that the fits of a nest, or of its one inner fold, leave out; none where such sets overlap."""
+    if len(nests) == 1:
+        sets = [place[nests[0].fit[held]] for held in nests[0].inner]
+    else:
+        sets = [np.setdiff1d(np.arange(n), place[nest.fit]) for nest in nests]
+    rows = np.concatenate(sets)
+    return tuple(sets) if len(np.unique(rows)) == len(rows) else ()
+
+
+def _best(decisions: list[Floats], codes: list[Ints], classes: int) -> int:
+    """Place of the best C by scores (C, m, outputs) of the rows that each inner fold held out."""
+    scores = np.zeros(len(decisions[0]))
+    for decided, truth in zip(decisions, codes, strict=True):
         for place, decision in enumerate(decided):
             if classes == 2:
-                found = area(rank_counts(decision[:, 0].copy(), codes[held], 1))
+                found = area(rank_counts(decision[:, 0].copy(), truth, 1))
                 if found is None:  # never scored 0: it would decide the penalty
                     raise SkippedError("too_few_items", "an inner fold holds one class: it has no AUROC")
                 scores[place] += found
             else:
-                chance = probabilities(decision)[np.arange(len(held)), codes[held]]
+                chance = probabilities(decision)[np.arange(len(truth)), truth]
                 scores[place] += np.log(np.maximum(chance, np.finfo(float).eps)).mean()
-    return strengths[first_best(scores / len(folds))]
+    return first_best(scores / len(decisions))
 
 
-def _inner_decisions(
-    points: Floats,
-    codes: Ints,
-    classes: int,
-    folds: list[Ints],
-    strengths: tuple[float, ...],
-    batch: Batch | None,
-) -> Iterator[list[Floats]]:
-    """For each inner fold, the scores of its held rows by each C."""
-    fitted = [np.setdiff1d(np.arange(len(codes)), held) for held in folds]
-    if batch is None:
-        for held, part in zip(folds, fitted, strict=True):
-            basis = Basis.of(points[part])
-            asked = basis.coordinates(points[held])
-            path = logistic_path(basis, codes[part], classes, strengths)
-            yield [asked @ fit.weights[:-1] + fit.weights[-1] for fit in path]
-        return
-    coefficients, _ = batch.fit(fitted, strengths, exact=False)
-    for held, of_fold in zip(folds, coefficients, strict=True):
-        yield list(batch.decide(of_fold, batch.rows[held]))
-
-
-def decide(
-    points: Floats,
-    codes: Ints,
-    classes: int,
-    others: Floats,
-    strength: float,
-    strengths: tuple[float, ...] = STRENGTHS,
-    batch: Batch | None = None,
-) -> tuple[Floats, float]:
-    """Scores of other rows by one logistic fit.
-
-    Args:
-        points: (n, width) rows to fit on.
-        codes: (n,) in ``range(classes)``.
-        classes: Number of classes.
-        others: (m, width) rows to score.
-        strength: C.
-        strengths: Values of C that it was chosen from, smallest first: a small problem is led up to it.
-        batch: What :func:`prepare` made of the rows to fit on, if it was called.
-
-    Returns:
-        (m, outputs) float64, one output for two classes, else one a class; the gradient norm that was reached.
-    """
-    batch = batch or prepare(points, codes, classes)
-    if batch is None:
-        up_to = strengths[: strengths.index(strength) + 1]
-        fit = logistic_path(Basis.of(points), codes, classes, up_to)[-1]
-        return fit.decision(others), fit.gradient
-    coefficients, gradient = batch.fit([np.arange(len(points))], (strength,))
-    return batch.decide_others(coefficients[0, 0], others), float(gradient[0, 0])
+def _nest_by_itself(points: Floats, codes: Ints, classes: int, nest: Nest, strengths: tuple[float, ...]) -> Chosen:
+    """By whole Hessians, for small problems."""
+    decisions = []
+    held = [nest.fit[of_fold] for of_fold in nest.inner]
+    for part, others in zip(nest.parts, held, strict=True):
+        basis = Basis.of(points[part])
+        asked = basis.coordinates(points[others])
+        path = logistic_path(basis, codes[part], classes, strengths)
+        decisions.append(np.stack([asked @ fit.weights[:-1] + fit.weights[-1] for fit in path]))
+    best = _best(decisions, [codes[rows] for rows in held], classes)
+    last = logistic_path(Basis.of(points[nest.fit]), codes[nest.fit], classes, strengths[: best + 1])[-1]
+    return Chosen(strengths[best], last.decision(points[nest.score]), last.gradient)
 
 
 def ridge_in_folds(
