@@ -2,63 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
 from typing import Any
 
 import numpy as np
+from attrs import frozen
 from numpy.typing import NDArray
 
-_CACHE_BYTES = 1 << 19
-"""Bytes that are brought into canonical form at a time: a piece stays in the processor's cache until hashed."""
-
-_QUIET_NAN = {
-    2: (np.uint16, 0x7E00, 0x7C00),
-    4: (np.uint32, 0x7FC00000, 0x7F800000),
-    8: (np.uint64, 0x7FF8000000000000, 0x7FF0000000000000),
-}
-"""By bytes of a float: the integer of that width, the bits of the one NaN, and those of infinity."""
+_PEEK = 256
+"""Numbers at the front of a piece that say whether it is worth while to look for the sign of all."""
 
 
-def canonical_parts(flat: NDArray[Any]) -> Iterator[NDArray[Any]]:
-    """A one-dimensional array as little-endian pieces; floats lose their NaN payloads and the sign of zero."""
-    if flat.dtype.kind != "f":
-        yield flat.view(np.uint8) if flat.dtype.kind == "b" else flat.astype(flat.dtype.newbyteorder("<"), copy=False)
-        return
-    unsigned, quiet, _ = _QUIET_NAN[flat.dtype.itemsize]
-    native, little = flat.dtype.newbyteorder("="), flat.dtype.newbyteorder("<")
-    step = _CACHE_BYTES // flat.dtype.itemsize
-    buffer: NDArray[Any] | None = None
-    look = _Look(*_QUIET_NAN[flat.dtype.itemsize][::2])
-    for start in range(0, len(flat), step):
-        source = flat[start : start + step]
-        if native == flat.dtype and look.is_canonical(source):
-            yield source.astype(little, copy=False)
-            continue
-        if buffer is None:
-            buffer = np.empty(min(len(flat), step), native)  # each part is hashed before the next one is asked for
-        part = buffer[: len(source)]
-        with np.errstate(invalid="ignore", over="ignore"):  # a signalling NaN is as good a NaN as any
-            np.add(source, 0, out=part)  # -0.0 + 0 = 0.0
-            if np.isnan(part.max()):  # a NaN anywhere comes through
-                part.view(unsigned)[np.isnan(part)] = quiet
-        yield part.astype(little, copy=False)
+@frozen
+class _Bits:
+    """Floats of one width as integers."""
 
-
-class _Look:
-    """Sees in one or two passes without writing that floats hold neither -0.0 nor NaN, as nearly all pieces do."""
-
-    def __init__(self, unsigned: Any, infinity: int) -> None:
-        self._unsigned, self._infinity = unsigned, infinity
-        self._signed = np.dtype(f"i{np.dtype(unsigned).itemsize}")
-        self._lowest = np.iinfo(self._signed).min  # the bits of -0.0
-        self._negative = False
+    unsigned: np.dtype[Any]
+    signed: np.dtype[Any]
+    quiet: int
+    """The one NaN."""
+    infinity: int
+    lowest: int
+    """-0.0, read as a signed integer."""
 
     def is_canonical(self, piece: NDArray[Any]) -> bool:
-        if not self._negative:
-            if piece.view(self._unsigned).max() <= self._infinity:  # no sign is set, and there is no NaN
-                return True
-            self._negative = True  # the next piece will have negative numbers too
-        if piece.view(self._signed).min() == self._lowest:
+        """See in one or two passes without writing that there is neither -0.0 nor NaN."""
+        if not len(piece):
+            return True
+        bits = piece.view(self.unsigned)
+        if bits[:_PEEK].max() <= self.infinity and bits.max() <= self.infinity:
+            return True  # no sign is set, and there is no NaN
+        if piece.view(self.signed).min() == self.lowest:
             return False
         with np.errstate(invalid="ignore"):
             return not np.isnan(piece.max())  # a NaN anywhere comes through
+
+
+_BITS = {
+    size: _Bits(np.dtype(f"u{size}"), np.dtype(f"i{size}"), quiet, infinity, -(1 << (8 * size - 1)))
+    for size, quiet, infinity in (
+        (2, 0x7E00, 0x7C00),
+        (4, 0x7FC00000, 0x7F800000),
+        (8, 0x7FF8000000000000, 0x7FF0000000000000),
+    )
+}
+"""By bytes of a float."""
+
+
+def canonical(flat: NDArray[Any]) -> NDArray[Any]:
+    """A one-dimensional array as its bytes are hashed: itself where it is canonical already, as nearly always.
+
+    Args:
+        flat: At most a leaf, so that the processor's cache still holds it when it is hashed.
+    """
+    dtype = flat.dtype
+    little = dtype if dtype.isnative and sys.byteorder == "little" else dtype.newbyteorder("<")
+    if dtype.kind == "b":
+        return flat.view(np.uint8)
+    if dtype.kind == "f":
+        bits = _BITS[dtype.itemsize]
+        if not (dtype.isnative and bits.is_canonical(flat)):
+            with np.errstate(invalid="ignore", over="ignore"):  # a signalling NaN is as good a NaN as any
+                flat = np.add(flat, 0, dtype=dtype.newbyteorder("="))  # -0.0 + 0 = 0.0; float16 stays what it is
+                if np.isnan(flat.max(initial=0)):
+                    flat.view(bits.unsigned)[np.isnan(flat)] = bits.quiet
+    return flat if flat.dtype is little else flat.astype(little, copy=False)

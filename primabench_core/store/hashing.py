@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from primabench_core.errors import UsageError
 from primabench_core.state.merkle import leaf, leaf_of, merkle_root
-from primabench_core.store.canonical import canonical_parts
+from primabench_core.store.canonical import canonical
 
 LEAF_BYTES = 1 << 20
 """Bytes of canonical data in one leaf."""
@@ -149,7 +149,7 @@ class Tree:
 
 
 def _hash_leaf(pieces: Sequence[NDArray[Any]]) -> bytes:
-    return leaf_of(part.data for piece in pieces for part in canonical_parts(piece))
+    return leaf(canonical(pieces[0]).data) if len(pieces) == 1 else leaf_of(canonical(piece).data for piece in pieces)
 
 
 @frozen

@@ -102,10 +102,14 @@ class LazyArray(_Lazy):
         """Consecutive blocks of rows in one buffer: each is valid until the next one is asked for."""
         end = len(self) if stop is None else stop
         step = rows or (max(1, _STREAM_BYTES // self._rows.row_bytes) if self.is_raw else self.block_rows)
-        buffer = np.empty((min(step, end - start), *self.shape[1:]), self.dtype)
-        for first in range(start, end, step):
-            last = min(first + step, end)
-            yield self.read(first, last, buffer[: last - first])
+        if start >= end:
+            return
+        blocks = self._rows.stream(start, end, np.empty((min(step, end - start), *self.shape[1:]), self.dtype))
+        try:
+            while (block := self._read(lambda: next(blocks, None))) is not None:
+                yield block
+        finally:
+            blocks.close()
 
     def __getitem__(self, key: Any) -> NDArray[Any]:
         rows, *rest = key if isinstance(key, tuple) and key else (key,)
@@ -260,7 +264,7 @@ def _join_ragged(parts: list[Ragged]) -> Ragged:
 
 
 _BLOCK_BYTES = 16 << 20
-_STREAM_BYTES = 4 << 20
+_STREAM_BYTES = 2 << 20
 """Size of a block where any rows can be read without the rest of their chunk."""
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
@@ -178,12 +178,38 @@ class Rows:
         Raises:
             ValueError: bytes do not decode or fail their checksum.
         """
+        handles: dict[int, int] = {}
+        try:
+            return self._read(start, stop, out, handles)
+        finally:
+            _close(handles)
+
+    def stream(self, start: int, stop: int, buffer: NDArray[Any]) -> Generator[NDArray[Any]]:
+        """Consecutive blocks of rows in one buffer; a shard stays open until its last row was read.
+
+        Args:
+            start: First row.
+            stop: Row behind the last one.
+            buffer: As many rows as a block has; each block is valid until the next one is asked for.
+
+        Raises:
+            ValueError: as :meth:`read`.
+        """
+        handles: dict[int, int] = {}
+        try:
+            for first in range(start, stop, len(buffer)):
+                last = min(first + len(buffer), stop)
+                yield self._read(first, last, buffer[: last - first], handles)
+        finally:
+            _close(handles)
+
+    def _read(self, start: int, stop: int, out: NDArray[Any] | None, handles: dict[int, int]) -> NDArray[Any]:
         layout = self._see()
         if layout is not None:
             fits = out is not None and out.flags.c_contiguous and out.dtype == layout.dtype
             target = out if fits and out is not None else np.empty((stop - start, *layout.shape[1:]), layout.dtype)
             try:
-                self._fill(layout, start, stop, target)
+                self._fill(layout, start, stop, target, handles)
             except ShardAbsentError:
                 target = self.array[start:stop]
         else:
@@ -210,23 +236,20 @@ class Rows:
             self._looked = True
         return self._known
 
-    def _fill(self, layout: _Layout, start: int, stop: int, out: NDArray[Any]) -> None:
+    def _fill(self, layout: _Layout, start: int, stop: int, out: NDArray[Any], handles: dict[int, int]) -> None:
+        """Fill ``out``; shards that are opened for it stay in ``handles``, at most eight."""
         if out.shape != (stop - start, *layout.shape[1:]):
             raise IndexError(f"out has shape {out.shape}, expected {(stop - start, *layout.shape[1:])}")
-        handles: dict[int, int] = {}
         pending: list[_Stored] = []
-        try:
-            for piece in _pieces(layout, start, stop):
-                if piece.shard not in handles:
-                    if len(handles) == _OPEN:  # so that neither open files nor compressed bytes pile up
-                        self._decode_all(layout, pending, out)
-                        pending.clear()
-                        _close(handles)
-                    handles[piece.shard] = self._open(layout, piece.shard)
-                self._one(layout, handles[piece.shard], piece, out, pending)
-            self._decode_all(layout, pending, out)
-        finally:
-            _close(handles)
+        for piece in _pieces(layout, start, stop):
+            if piece.shard not in handles:
+                if len(handles) == _OPEN:  # so that neither open files nor compressed bytes pile up
+                    self._decode_all(layout, pending, out)
+                    pending.clear()
+                    _close(handles)
+                handles[piece.shard] = self._open(layout, piece.shard)
+            self._one(layout, handles[piece.shard], piece, out, pending)
+        self._decode_all(layout, pending, out)
 
     def _open(self, layout: _Layout, shard: int) -> int:
         path = layout.folder.joinpath(str(shard), *["0"] * (len(layout.shape) - 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -234,3 +235,33 @@ def test_one_of_many_callers_decodes_by_itself(tmp_path, monkeypatch):
     assert not started
     assert open_lazy(tmp_path / "x").fields["x"][:].tobytes() == values.tobytes()
     assert started
+
+
+@pytest.mark.parametrize("compress", [False, True])
+def test_a_stream_opens_each_shard_once_and_closes_it_even_if_it_is_left(tmp_path, monkeypatch, compress):
+    values = np.arange(6000, dtype=np.float32).reshape(2000, 3)
+    write(EvalData({"x": values}), tmp_path / "x", chunk_bytes=120, shard_bytes=1200, compress=compress)
+    opened, closed = [], []
+    real_open, real_close = os.open, os.close
+
+    def watched(path, *arguments):
+        handle = real_open(path, *arguments)
+        if "/c/" in str(path):
+            opened.append((handle, str(path)))
+        return handle
+
+    def watched_close(handle):
+        closed.append(handle)
+        real_close(handle)
+
+    monkeypatch.setattr(shards.os, "open", watched)
+    monkeypatch.setattr(shards.os, "close", watched_close)
+    field = open_lazy(tmp_path / "x").fields["x"]
+    assert b"".join(block.tobytes() for block in field.stream(37, 5, 1990)) == values[5:1990].tobytes()
+    assert len({path for _, path in opened}) == len(opened) == 20
+    assert sorted(closed) == sorted(handle for handle, _ in opened)
+    left = field.stream(10)
+    next(left)
+    left.close()
+    assert len(closed) == len(opened) == 21
+    assert list(field.stream(10, 7, 7)) == []
