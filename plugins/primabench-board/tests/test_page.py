@@ -277,7 +277,10 @@ def test_nothing_is_wider_than_the_screen(visit, address):
 def test_a_phone_shows_cards_and_can_sort(visit):
     page = visit("?board=bulk-rna", width=390, height=844)
     row = page.locator("#ranked tbody tr").first
-    assert row.locator("td").nth(1).evaluate("n => getComputedStyle(n, '::before').content") == '"Treatment outcome"'
+    assert (
+        row.locator("td").nth(1).evaluate("n => getComputedStyle(n, '::before').content")
+        == '"Treatment outcome, AUROC"'
+    )
     page.get_by_label("Sort by").first.select_option("family-clinical-scores")
     assert names(page)[0] == "model 11"
     assert page.get_by_role("table").first.get_by_role("row").count() == 13  # the head is still there to be heard
@@ -321,7 +324,7 @@ def test_boards_say_what_is_not_resolvable(browser, tmp_path):
     assert ["not resolvable" in head for head in heads] == [False, False, False, True, False, False]
     cells = page.locator("#ranked tbody td")
     titles = [cells.nth(i).get_attribute("data-title") or "" for i in range(cells.count())]
-    assert [title for title in titles if "not resolvable" in title] == ["Clinical scores, 1 not resolvable"]
+    assert [title for title in titles if "not resolvable" in title] == ["Clinical scores, Pearson r, 1 not resolvable"]
     page.goto(f"{home}?board=clinical-scores-bulk-rna")
     assert "2 tasks, 1 not resolvable" in page.locator("#ranked thead").inner_text()
     page.close()
@@ -348,3 +351,32 @@ def test_without_scripts_there_are_files(browser, site):
     assert page.get_by_role("link", name="Bulk RNA-seq (bulk-rna)").get_attribute("href") == "boards/bulk-rna.csv"
     assert page.get_by_role("link", name="every result").get_attribute("href") == "results.csv"
     context.close()
+
+
+CUT = "all => all.filter(n => n.scrollWidth > n.clientWidth + 1).map(n => n.textContent)"
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_commands_are_whole(visit, width):
+    page = visit("?tab=submit", width=width)
+    assert page.locator("pre").evaluate_all(CUT) == []
+    assert "--truth truth/ \\\n    --model" in page.locator("pre").last.text_content()
+    heights = page.locator("pre span", has_text="--").evaluate_all("all => all.map(n => n.getClientRects().length)")
+    assert set(heights) == {1}  # no option is broken at its hyphens
+
+
+def test_a_phone_shows_what_stands_beside_an_interval(browser, tmp_path):
+    registry = parse_registry(REGISTRY.replace("title: Joints}", "title: Joints, minimum_n: 79}"))
+    with Ledger(":memory:") as ledger:
+        ledger.add(submission(registry, "One", ALL), registry)
+        export(compute(registry, ledger.entries()), tmp_path / "site")
+    page = browser.new_page(viewport={"width": 390, "height": 844})
+    page.goto(f"{(tmp_path / 'site' / 'index.html').as_uri()}?tab=tasks&task=t4")
+    ends = page.locator(".ends")
+    assert "not resolvable" in ends.first.inner_text()
+    assert ends.evaluate_all(CUT) == []
+    box = ends.first.evaluate(
+        "n => { const r = document.createRange(); r.selectNodeContents(n); return r.getBoundingClientRect().right }"
+    )
+    assert box <= 390 - 16
+    page.close()

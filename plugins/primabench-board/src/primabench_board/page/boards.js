@@ -151,7 +151,7 @@ function familyColumn(family, i, rows) {
   return {
     key: `family-${family.category}`,
     title: family.title,
-    label: `${family.title}${weak([family])}`, // of a card on a phone, which has no head
+    label: `${family.title}, ${metric.title}${weak([family])}`, // of a card on a phone, which has no head
     sub: `${metric.title} · ${plural(family.tasks.length, "task")}${weak([family])}`,
     kind: "scored",
     head: axis(scale),

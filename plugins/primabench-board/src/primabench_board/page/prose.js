@@ -1,7 +1,9 @@
 // Pages of words. What can change comes from the registry.
 const list = (...items) => h("ul", {}, items.filter(Boolean).map((item) => h("li", {}, item)));
 const code = (text) => h("code", {}, text);
-const block = (text) => h("pre", { tabindex: "0" }, h("code", {}, text));
+// A command breaks between its words alone, and copies as it is.
+const block = (text) => h("pre", { tabindex: "0" }, h("code", {},
+  text.split(/([ \n]+)/).map((word) => (/\S/.test(word) ? h("span", {}, word) : word))));
 
 function contact() {
   const { name, contact: reach, url } = DATA.organisation;
@@ -19,7 +21,7 @@ function submitView() {
       h("li", {}, h("h3", {}, "Embed"), h("p", {}, "Compute one vector for each sample of each dataset. A model is ranked on a board when it covers every task there; what it does not cover is skipped, not scored as zero.")),
       h("li", {}, h("h3", {}, "Check the file"), h("p", {}, "No labels are needed:"), block("pip install primabench-task-patient\nprimabench patient validate embeddings.parquet --inputs inputs/")),
       h("li", {}, h("h3", {}, "Hand it in"), h("p", {}, "Send the file to whoever runs these boards. ", contact()), h("p", {}, "They score it and add the result:"),
-        block('primabench patient score embeddings.parquet --truth truth/ --model "My model" --out result.json\n' +
+        block('primabench patient score embeddings.parquet --truth truth/ \\\n    --model "My model" --out result.json\n' +
           "primabench board add result.json --registry truth/tasks.yaml --owner NAME\n" +
           "primabench board export site/ --registry truth/tasks.yaml"))),
     h("h2", {}, "The file"),
