@@ -20,6 +20,7 @@ digest can then be taken where the row is, and the row itself forgotten.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -44,6 +45,8 @@ _NARROW = 256
 """Bytes of a row, as float64, up to which rows are hashed in blocks as they are."""
 _PIECE = 65_536
 """Numbers made canonical at once: they stay in cache until they are hashed."""
+_THREADS, _APART, _LARGE = 4, 4_096, 1 << 26
+"""Most threads that hash rows, bytes of a row from which they do not wait for each other, bytes that are worth them."""
 _MISSING_TEXT, _MISSING_INTEGER = b"\xff\xff\xff\xff", -(1 << 63)
 _QUIET_NAN = np.array([0x7FF8000000000000], np.uint64).view(np.float64)[0]
 
@@ -225,10 +228,28 @@ def _canonical(block: NDArray[Any]) -> Iterator[Buffer]:
 
 
 def _row_digests(block: NDArray[Any], row_bytes: int) -> Iterator[bytes]:
+    threads = min(_THREADS, _cores()) if row_bytes >= _APART and len(block) * row_bytes >= _LARGE else 1
+    if threads == 1:
+        yield from _digests_of(block, row_bytes)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    step = max(1, -(-len(block) // (4 * threads)))
+    parts = (block[start : start + step] for start in range(0, len(block), step))
+    with ThreadPoolExecutor(threads) as pool:
+        yield from pool.map(lambda part: b"".join(_digests_of(part, row_bytes)), parts)
+
+
+def _digests_of(block: NDArray[Any], row_bytes: int) -> Iterator[bytes]:
     for piece in _canonical(block):
         raw = memoryview(piece).cast("B")
         rows = [sha256(raw[start : start + row_bytes]).digest() for start in range(0, len(raw), row_bytes)]
         yield b"".join(rows)  # one update of the leaf a piece, not one a row
+
+
+def _cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _as_text_bytes(texts: list[str] | list[str | None]) -> bytes:

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from primabench_core.contract.ragged import Ragged
+from primabench_core.state import fingerprint as fp
 from primabench_core.state.fingerprint import fingerprint, ids_digest
 from primabench_core.state.merkle import leaf, merkle_root
 from primabench_core.state.placed import PlacedRows
@@ -138,3 +139,24 @@ def test_nothing():
     assert of(0, x=np.zeros(0)) != of(0, x=np.zeros((0, 2)))
     assert of(0) == by_hand(0, "rows:0", [])
     assert of(label=Labels(np.zeros(0, np.int64), ())) == of(label=np.zeros(0, np.int64))
+
+
+def test_threads_that_hash_rows_change_no_bit(monkeypatch):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(701, 40)).astype(np.float32)
+    seen = np.flatnonzero(rng.random(701) < 0.7)
+    one = [fp.fingerprint(None, {"x": x}, n=701, seen=s) for s in (None, seen)]
+    digests = fp.row_digests(x)
+    monkeypatch.setattr(fp, "_cores", lambda: 3)
+    monkeypatch.setattr(fp, "_APART", 0)
+    monkeypatch.setattr(fp, "_LARGE", 0)
+    assert [fp.fingerprint(None, {"x": x}, n=701, seen=s) for s in (None, seen)] == one
+    assert (fp.row_digests(x) == digests).all()
+    assert fp.row_digests(x[:0]).shape == (0, 4)
+
+
+def test_the_root_of_a_stored_truth_is_salted():
+    root = "ab" * 32
+    found = {fp.fingerprint_of_root(r, s) for r in (root, "cd" * 32) for s in (b"one", b"two")}
+    assert len(found) == 4
+    assert root not in found
