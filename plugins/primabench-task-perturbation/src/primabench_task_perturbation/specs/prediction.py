@@ -82,7 +82,8 @@ number for each perturbation, or one mean profile for each. Dense or sparse; gen
 solution: control rows of a prediction are dropped and counted. Beside the scores of mean profiles stand those of *no
 change*, of the *mean of the training perturbations*, of the *additive* model (pairs whose genes were both seen alone)
 and the *data ceiling* (one half of the true cells against the other); `relative_to_…` is (score - baseline)/(optimum -
-baseline), not clipped. A model that does not beat the mean has learnt no perturbation.
+baseline), not clipped. Beside scores of cells and of differential genes stand *no change* and the ceiling. A
+model that does not beat the mean has learnt no perturbation.
 
 **Cells or profiles.** Distances of clouds and metrics of differential expression need predicted cells and are
 `not_applicable` to profiles. Metrics of profiles keep exact sums alone. `energy_distance`, `mmd_rbf`, `wasserstein` and
