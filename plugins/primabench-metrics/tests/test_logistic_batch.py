@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from primabench_metrics import penalties
 from primabench_metrics.logistic import GRADIENT, probabilities
 from primabench_metrics.logistic_batch import Batch, decisions
+from primabench_metrics.runs import area, area_of, rank_counts
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import GridSearchCV
@@ -158,3 +161,25 @@ def test_the_order_of_penalties_is_free():
     assert gradient.max() <= GRADIENT
     assert down[:, ::-1] == pytest.approx(up, abs=1e-5)
     assert twice[:, 1:] == pytest.approx(up, abs=1e-5)
+
+
+@given(st.lists(st.tuples(st.sampled_from([-0.0, 0.0, 1.0, 1.0 + 2**-40, -3.5]) | st.floats(-9, 9), st.booleans())))
+@settings(deadline=None)
+def test_the_area_of_a_few_rows_is_that_of_many(rows):
+    scores = np.asarray([score for score, _ in rows], np.float64)
+    positive = np.asarray([is_positive for _, is_positive in rows], bool)
+    expected = area(rank_counts(scores.copy(), positive.astype(np.int64), 1))
+    assert area_of(scores, positive) == expected
+    if expected is not None:
+        assert expected == pytest.approx(roc_auc_score(positive, scores), abs=1e-12)
+
+
+@pytest.mark.parametrize("top", [0.0, 30.0])
+def test_directions_are_looked_for_only_where_some_stand_out(top):
+    x = np.random.default_rng(0).standard_normal((300, 40))
+    x[:, :20] += top * np.random.default_rng(1).standard_normal((300, 1))
+    batch = Batch.of(x, np.arange(300) % 2, 2)
+    assert (batch.directions.shape[1] > 0) == (top > 0)
+    if top > 0:
+        exact = np.linalg.eigvalsh(np.corrcoef(x.T))[::-1]
+        assert batch.spread[-1] == pytest.approx(exact[0], rel=1e-3)

@@ -26,6 +26,8 @@ CLOSE = 1e-6
 penalty, so that no coefficient, and no score by them, is then further than this share of |w| from the optimum."""
 _DIRECTIONS, _PASSES, _LONG = 128, 2, 4.0
 """Directions that are looked for, how often, and times the mean square of the rest from which they are worth it."""
+_FEW, _FLAT = 16, 3.0
+"""Where so few directions find no mean square of so many times the average, none is looked for."""
 
 
 def decisions(
@@ -166,18 +168,26 @@ def _ahead(found: Floats, strengths: tuple[float, ...], at: int) -> Floats:
 
 
 def _leading(rows: NDArray[np.float32]) -> tuple[Floats, Floats, float]:
-    """Directions in which rows vary most, the mean squares along them, and along each of the rest."""
+    """Directions in which rows vary far more than in others, mean squares along them, and along each of the rest."""
     n, width = rows.shape
-    k = min(_DIRECTIONS, n, width)
-    found = np.random.Philox(key=np.array([1, 1], np.uint64)).random_raw(width * k)
-    basis = ((np.asarray(found) >> np.uint64(40)).astype(np.float32) / np.float32(2**24) - 0.5).reshape(width, k)
+    total = float(np.einsum("nw,nw->", rows, rows, dtype=np.float64)) / n
+    _, values = _directions(rows, _FEW)
+    if values.max(initial=0.0) < _FLAT * total / width:
+        return np.zeros((width, 0)), np.zeros(0), total / width
+    basis, values = _directions(rows, _DIRECTIONS)
+    long = values > _LONG * max(0.0, total - float(values.sum())) / max(1, width - len(values))
+    rest = max(0.0, total - float(values[long].sum())) / max(1, width - int(long.sum()))
+    return basis[:, long], values[long], rest
+
+
+def _directions(rows: NDArray[np.float32], most: int) -> tuple[Floats, Floats]:
+    """(width, k) the directions in which rows vary most, nearly, and (k,) the mean squares along them, ascending."""
+    n, width = rows.shape
+    k = min(most, n, width)
+    drawn = np.random.Philox(key=np.array([1, 1], np.uint64)).random_raw(width * k)
+    basis = ((np.asarray(drawn) >> np.uint64(40)).astype(np.float32) / np.float32(2**24) - 0.5).reshape(width, k)
     for _ in range(_PASSES):
         basis = np.linalg.qr(rows.T @ (rows @ basis))[0]
     seen = rows @ basis
     values, turn = np.linalg.eigh((seen.T @ seen).astype(np.float64) / n)
-    values = np.maximum(values, 0.0)
-    total = float(np.einsum("nw,nw->", rows, rows, dtype=np.float64)) / n
-    rest = max(0.0, total - float(values.sum())) / max(1, width - k)
-    long = values > _LONG * rest
-    others = max(0.0, total - float(values[long].sum())) / max(1, width - int(long.sum()))
-    return basis.astype(np.float64) @ turn[:, long], values[long], others
+    return basis.astype(np.float64) @ turn, np.maximum(values, 0.0)

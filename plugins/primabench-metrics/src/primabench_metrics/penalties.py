@@ -13,7 +13,7 @@ from primabench_metrics.basis import Basis
 from primabench_metrics.logistic import logistic_path, probabilities
 from primabench_metrics.logistic_batch import Batch
 from primabench_metrics.ridge import LeaveOneOut, ridge_path
-from primabench_metrics.runs import area, rank_counts
+from primabench_metrics.runs import area_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -133,7 +133,7 @@ def _best(decisions: list[Floats], codes: list[Ints], classes: int) -> int:
     for decided, truth in zip(decisions, codes, strict=True):
         for place, decision in enumerate(decided):
             if classes == 2:
-                found = area(rank_counts(decision[:, 0].copy(), truth, 1))
+                found = area_of(decision[:, 0], truth == 1)
                 if found is None:  # never scored 0: it would decide the penalty
                     raise SkippedError("too_few_items", "an inner fold holds one class: it has no AUROC")
                 scores[place] += found

@@ -64,6 +64,22 @@ def rank_counts(scores: NDArray[np.floating], codes: Ints, positive: int) -> Ran
     return RankCounts(positives, n - positives, wins, precision.value)
 
 
+def area_of(scores: NDArray[np.floating], is_positive: NDArray[np.bool_]) -> float | None:
+    """:func:`area` of some rows, for many small sets of them.
+
+    Args:
+        scores: (n,) finite.
+        is_positive: (n,) which rows should be above.
+    """
+    above, below = scores[is_positive], np.sort(scores[~is_positive])
+    pairs = len(above) * len(below)
+    if not pairs:
+        return None
+    above = np.sort(above)  # neighbours are looked up side by side
+    wins = below.searchsorted(above, "left").sum() + below.searchsorted(above, "right").sum()
+    return int(wins) / (2 * pairs)
+
+
 def as_float32(x: NDArray[np.floating]) -> NDArray[np.float32] | None:
     """``x`` as float32 if that changes no number, else None."""
     if x.dtype == np.float32:
