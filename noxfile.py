@@ -84,7 +84,9 @@ def tests(session: nox.Session) -> None:
     """All checks: format, lint, types, import rules, tests, wheels in a clean environment."""
     _install(session)
     _lint(session)
-    session.run("pytest", "-q", "-n", "2", "--dist", "loadfile", "--durations=10", *session.posargs)
+    session.run(
+        "pytest", "-q", "-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--durations=10", *session.posargs
+    )
     _wheels(session)
 
 

@@ -214,7 +214,7 @@ BASELINES = {"perfect": "oracle", "leaky": "leaky", "honest": "honest"}
 CANARY = "canary_class_7f3a"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def toys(tmp_path_factory: pytest.TempPathFactory):
     """Installs the toy plugin; gives the names of its metrics."""
     from primabench_core.discovery import names
@@ -238,6 +238,7 @@ def toys(tmp_path_factory: pytest.TempPathFactory):
     sys.path.remove(str(folder))
     for module in ("toy_specs", "toy_metrics"):
         sys.modules.pop(module, None)
+    names.refresh()
     names.refresh()
 
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shutil
-import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
-
-from primabench_core.testing.fixtures import local_cluster  # noqa: F401
 
 HERE = Path(__file__).parent
 ENTRY_POINTS = """
@@ -26,11 +25,8 @@ crowd|doe_2020_journal/crowd@1.0.0 = crowd_plugin:PREPARE
 
 
 @pytest.fixture(scope="session")
-def crowd(tmp_path_factory: pytest.TempPathFactory):
-    """The plugin's module; its dataset is built in the store that the environment names."""
-    from primabench_core.discovery import names
-    from primabench_core.store.build import build_dataset
-
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the installed plugin, with the store where its dataset is built."""
     site = Path(tmp_path_factory.mktemp("crowd-site"))
     shutil.copy(HERE / "crowd_plugin.py", site)
     (site / "crowd_data").mkdir()
@@ -40,19 +36,49 @@ def crowd(tmp_path_factory: pytest.TempPathFactory):
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: crowd-plugin\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(ENTRY_POINTS)
+    return site
+
+
+@contextmanager
+def installed(site: Path) -> Iterator[None]:
+    """Here the plugin is found, and its store is that of the environment."""
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(site))
-        patch.setenv("PRIMABENCH_STORE", str(tmp_path_factory.mktemp("crowd-store")))
+        patch.setenv("PRIMABENCH_STORE", str(site / "store"))
         patch.setenv("OMP_NUM_THREADS", "1")
-        names.refresh()
-        module = import_module("crowd_plugin")
-        build_dataset(module.KEY)
-        yield module
-    sys.modules.pop("crowd_plugin", None)
-    names.refresh()
+        yield
 
 
 @pytest.fixture(scope="session")
+def workers(site: Path):
+    """The client of two worker processes of one thread each; they know the plugin."""
+    distributed = pytest.importorskip("distributed", reason='a cluster needs pip install "primabench-core[cluster]"')
+    from primabench_core.evaluation.launch import start
+
+    with ExitStack() as stack:
+        with installed(site):  # what workers find in the environment when they begin
+            cluster = stack.enter_context(start(2))
+            client = stack.enter_context(distributed.Client(cluster, set_as_default=False))
+            client.wait_for_workers(2, timeout=60)
+        yield client
+
+
+@pytest.fixture(scope="module")
+def crowd(site: Path):
+    """The plugin's module; its dataset is built. Both are there for one module of tests: others must not meet them."""
+    from primabench_core.discovery import names
+    from primabench_core.store.build import build_dataset
+
+    with installed(site):
+        names.refresh()
+        module = import_module("crowd_plugin")
+        if not (site / "store").exists():
+            build_dataset(module.KEY)
+        yield module
+    names.refresh()
+
+
+@pytest.fixture(scope="module")
 def predicted(crowd):
     """(ids in some order, labels) of a model that does not know the canary."""
     rng = np.random.default_rng(1)
@@ -61,7 +87,7 @@ def predicted(crowd):
     return [crowd.IDS[i] for i in order], labels[order]
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def stored(predicted, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The same as a Zarr store."""
     from primabench_core.contract.evaldata import EvalData
@@ -72,7 +98,7 @@ def stored(predicted, tmp_path_factory: pytest.TempPathFactory) -> str:
     return str(path)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def expected(crowd, predicted):
     """One process, in one piece."""
     import primabench_core as pb
@@ -81,12 +107,12 @@ def expected(crowd, predicted):
 
 
 @pytest.fixture
-def client(crowd, local_cluster):  # noqa: F811
+def client(crowd, workers):
     """Two healthy workers."""
-    local_cluster.wait_for_workers(2, timeout=30)
-    yield local_cluster
-    local_cluster.wait_for_workers(2, timeout=30)
-    local_cluster.run(crowd.heal)
+    workers.wait_for_workers(2, timeout=30)
+    yield workers
+    workers.wait_for_workers(2, timeout=30)
+    workers.run(crowd.heal)
 
 
 def parts_of(predicted, cuts):
