@@ -58,7 +58,7 @@ def result(registry, name: str, rng: random.Random):
                     "draws": 2000, "dropped": 0, "unit": "patient", "n_units": 80,
                 },
                 "n": 80, "n_units": 80, "class_counts": {"A": 40, "B": 40}, "classes_left_out": [], "resolvable": True,
-                "chance": 0.5, "width": 512,
+                "chance": 0.0 if task.metric == "pearson" else 0.5, "width": 512,
                 "folds": {"kind": "folds", "n": 5, "grouped": True, "stratified": True},
                 "probe": {"id": "linear-probe/1", "sha256": "0" * 64, "chosen": {str(k): 0.1 for k in range(5)}},
                 "hashes": {"labels_sha256": "1" * 64, "embedding_sha256": "2" * 64},

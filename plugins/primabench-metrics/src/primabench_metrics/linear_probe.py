@@ -217,7 +217,8 @@ def _classify(points: Floats, truth: Labels, splits: tuple[Split, ...], names: N
         raise SkippedError("single_class", "the truth has one class")
     values = np.full((len(points), 1 if classes == 2 else classes), np.nan)
     choices, flags = {}, set()
-    for present, of_kind in _by_classes(truth.codes, splits).items():
+    for held, of_kind in _by_classes(truth.codes, splits).items():
+        present = np.asarray(held, np.int64)
         if len(present) < classes:
             flags.add("class_absent_in_fit")
         codes = np.searchsorted(present, truth.codes)

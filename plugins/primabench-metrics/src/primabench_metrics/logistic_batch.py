@@ -9,7 +9,6 @@ double precision.
 
 from __future__ import annotations
 
-import math
 from itertools import pairwise
 
 import numpy as np
@@ -158,12 +157,16 @@ def _settle(whole: Problems, single: Problems, strengths: Floats, weights: Float
 
 
 def _ahead(found: Floats, strengths: tuple[float, ...], at: int) -> Floats:
-    """Where the path leads: a line through the last two optima over the logarithm of C."""
-    if at < 2:
-        return found[max(0, at - 1)]
-    steps = np.diff(np.log(strengths[at - 2 : at + 1])).tolist()
-    reach = steps[1] / steps[0] if steps[0] > 0 and math.isfinite(steps[1]) else 0.0
-    ahead: Floats = found[at - 1] + max(0.0, reach) * (found[at - 1] - found[at - 2])
+    """Where the path leads: midway between line and parabola through the last optima, over the logarithm of C."""
+    places = np.log(strengths[max(0, at - 3) : at + 1])
+    if at < 2 or not (np.diff(places) > 0).all():
+        return np.asarray(found[max(0, at - 1)])
+    ahead: Floats = np.zeros_like(found[0])
+    for many in (2, min(3, at)):
+        nodes = places[-1 - many : -1]
+        for place, node in enumerate(nodes):
+            others = np.delete(nodes, place)
+            ahead += 0.5 * np.prod((places[-1] - others) / (node - others)) * found[at - many + place]
     return ahead
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from primabench_metrics.logistic import GRADIENT
 from primabench_metrics.logistic_problems import Floats, Problems, Reals, inner
 
-_TURNS, _MEMORY = 2000, 10
+_TURNS, _MEMORY = 2000, 6
 _SEARCHES, _SLOPE, _FAR = 8, 0.3, 8.0
 """Tries along a step, share of the slope that may be left, longest first try."""
 
