@@ -113,6 +113,8 @@ class LazyArray(_Lazy):
 
     def __getitem__(self, key: Any) -> NDArray[Any]:
         rows, *rest = key if isinstance(key, tuple) and key else (key,)
+        if len(rest) < self.ndim and all(isinstance(part, slice) and part == slice(None) for part in rest):
+            rest = []  # whole rows, however they are asked for
         if not rest and (rows is Ellipsis or isinstance(rows, slice)):
             start, stop, step = slice(None).indices(len(self)) if rows is Ellipsis else rows.indices(len(self))
             if step == 1:

@@ -204,20 +204,28 @@ class Rows:
             _close(handles)
 
     def _read(self, start: int, stop: int, out: NDArray[Any] | None, handles: dict[int, int]) -> NDArray[Any]:
-        layout = self._see()
-        if layout is not None:
-            fits = out is not None and out.flags.c_contiguous and out.dtype == layout.dtype
-            target = out if fits and out is not None else np.empty((stop - start, *layout.shape[1:]), layout.dtype)
-            try:
-                self._fill(layout, start, stop, target, handles)
-            except ShardAbsentError:
-                target = self.array[start:stop]
-        else:
+        target = self._read_straight(start, stop, out, handles)
+        if target is None:
             target = self.array[start:stop]
         if out is None or out is target:
             return target
         out[...] = target
         return out
+
+    def _read_straight(
+        self, start: int, stop: int, out: NDArray[Any] | None, handles: dict[int, int]
+    ) -> NDArray[Any] | None:
+        """The rows from their files, in ``out`` where it fits; None where zarr has to read them."""
+        layout = self._see()
+        if layout is None:
+            return None
+        fits = out is not None and out.flags.c_contiguous and out.dtype == layout.dtype
+        target = out if fits and out is not None else np.empty((stop - start, *layout.shape[1:]), layout.dtype)
+        try:
+            self._fill(layout, start, stop, target, handles)
+        except ShardAbsentError:
+            return None
+        return target
 
     @property
     def row_bytes(self) -> int:

@@ -261,3 +261,16 @@ def test_open_fields_are_not_pickled_and_say_what_to_do(tmp_path):
     with pytest.raises(TypeError, match="load"):
         pickle.dumps(opened.fields["f4"])
     assert pickle.loads(pickle.dumps(opened.load())) == opened
+
+
+def test_whole_rows_are_read_straight_however_they_are_asked_for(tmp_path, monkeypatch):
+    values = np.random.default_rng(0).normal(size=(50, 4))
+    write(EvalData({"x": values}), tmp_path / "x")
+    field = open_lazy(tmp_path / "x").fields["x"]
+    with pytest.raises(IndexError):
+        field[:, :, :]
+    assert field[3:40, 1:3].tolist() == values[3:40, 1:3].tolist()
+    monkeypatch.setattr(field, "_array", None)  # zarr is not asked
+    for key in (np.s_[:], np.s_[...], np.s_[:, :]):
+        assert field[key].tolist() == values.tolist()
+    assert field[3:40, :].tolist() == values[3:40].tolist()
