@@ -156,13 +156,7 @@ def open_truth(request: Request) -> Truth:
         MissingDataError: it is not there.
     """
     from primabench_core.evaluation.unit_truth import make_truth
-    from primabench_core.store.access import (
-        dataset_content_hash,
-        open_solution,
-        public_names,
-        solution_root,
-        solution_salt,
-    )
+    from primabench_core.store.access import dataset_content_hash, open_solution, public_names, solution_salt
 
     found = dataset_content_hash(request.dataset, store=request.store)
     if found != request.dataset_hash:
@@ -174,7 +168,5 @@ def open_truth(request: Request) -> Truth:
     solution = open_solution(request.task, request.dataset, store=request.store)
     salt = solution_salt(request.dataset, store=request.store)
     told = public_names(request.task, request.dataset, store=request.store)
-    options: dict[str, Any] = {"independent_unit": request.independent_unit, "salt": salt, "told": told}
-    if salt:  # what nobody can compare with a truth of their own need not be hashed again
-        options["stored_root"] = solution_root(request.task, request.dataset, store=request.store)
-    return make_truth(solution, request.contract, private=True, **options)
+    unit = request.independent_unit
+    return make_truth(solution, request.contract, private=True, independent_unit=unit, salt=salt, told=told)

@@ -37,7 +37,6 @@ class Truth:
         independent_unit: Field whose values are resampled for intervals.
         salt: Bytes that salt ``sha256``.
         told: Names of a private truth that stand in public splits.
-        stored_root: Root of the stored content, of which ``sha256`` is then made in place of the content itself.
 
     Raises:
         ContractError: every violation of the data, at once.
@@ -52,9 +51,8 @@ class Truth:
         independent_unit: str = "",
         salt: bytes = b"",
         told: frozenset[str] = frozenset(),
-        stored_root: str = "",
     ) -> None:
-        self.private, self._salt, self._told, self._stored_root = private, salt, told, stored_root
+        self.private, self._salt, self._told = private, salt, told
         self.told_by_oracle = False  # then predicted names are the solution's own, and nobody has said them
         self._what = "The solution" if private else "The truth"
         violations = unknown_fields((n for n in data.fields if n != independent_unit), contract, "truth")
@@ -197,11 +195,9 @@ class Truth:
 
     @cached_property
     def sha256(self) -> str:
-        """Fingerprint of the canonical content, salted where a salt was given; of a stored truth, of its root."""
-        from primabench_core.state.fingerprint import fingerprint, fingerprint_of_root
+        """Fingerprint of the canonical content, salted where a salt was given."""
+        from primabench_core.state.fingerprint import fingerprint
 
-        if self._stored_root:
-            return fingerprint_of_root(self._stored_root, self._salt)
         salt = self._salt or None
         return fingerprint(self.ids, self.columns, n=self.n, salt=salt, ids_sha=self.ids_sha, coords=self.coords)
 

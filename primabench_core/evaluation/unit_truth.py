@@ -57,11 +57,9 @@ class UnitTruth(Truth):
 
     @cached_property
     def sha256(self) -> str:
-        """As of any truth, of all rows."""
-        from primabench_core.state.fingerprint import fingerprint, fingerprint_of_root
+        """Fingerprint of the canonical content of all rows, salted where a salt was given."""
+        from primabench_core.state.fingerprint import fingerprint
 
-        if self._stored_root:
-            return fingerprint_of_root(self._stored_root, self._salt)
         return fingerprint(self.row_ids, self.columns, n=self.n_rows, salt=self._salt or None, coords=self.coords)
 
 

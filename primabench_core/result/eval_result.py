@@ -64,7 +64,7 @@ class EvalResult:
     predictions_reason: str = ""
     """Why there is no fingerprint; required when it is empty."""
     truth_sha256: str = ""
-    """Fingerprint of the truth; of a private one of its stored root, salted."""
+    """Fingerprint of the truth, salted where the truth is private."""
     request_hash: str
     """Hash of what was asked."""
     scores_hash: str

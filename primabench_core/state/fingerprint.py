@@ -146,16 +146,6 @@ def fingerprint(
     return sha256((salt or b"") + text.encode()).hexdigest()
 
 
-def fingerprint_of_root(root: str, salt: bytes) -> str:
-    """Fingerprint of a private truth by the root of its stored content, which was hashed when it was stored.
-
-    Example:
-        >>> len(fingerprint_of_root("00" * 32, b"salt"))
-        64
-    """
-    return sha256(salt + b"primabench stored truth 1\0" + bytes.fromhex(root)).hexdigest()
-
-
 def _describe(name: str, column: Column | RowDigests, seen: Positions | None) -> dict[str, Any]:
     """Name, kind, width and root of one field."""
     if isinstance(column, RowDigests):

@@ -220,29 +220,15 @@ def public_names(task: str, key: str, store: StorePath = None) -> frozenset[str]
     return frozenset(attributes.get(TOLD, ()))
 
 
-def solution_root(task: str, key: str, store: StorePath = None) -> str:
-    """Root of the stored answers of a task, which their manifest holds; unsalted, so for the runner alone.
-
-    Raises:
-        As :func:`open_solution`.
-    """
-    return _sealed(task, key, store)[1].root
-
-
 def _answers(task: str, key: str, store: StorePath) -> Path:
     """Where the answers of a task lie; what they are is checked, where they are is never said."""
-    folder, manifest = _sealed(task, key, store)
-    return inside(folder, manifest.artifacts[0].path)
-
-
-def _sealed(task: str, key: str, store: StorePath) -> tuple[Path, PrivateManifest]:
-    """The folder of the answers, and their manifest."""
     place = reach(key, store)
     spec, _ = find_preparer(task, key)
     complete_solution(place, spec)
     prepare(task, key, place.root, answers=True)
     folder = place.private(key) / prepared_name(spec.task, spec.version)
-    return folder, read_manifest(PrivateManifest, folder / MANIFEST, private=True)
+    manifest = read_manifest(PrivateManifest, folder / MANIFEST, private=True)
+    return inside(folder, manifest.artifacts[0].path)
 
 
 def solution_salt(key: str, store: StorePath = None) -> bytes:

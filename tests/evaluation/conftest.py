@@ -272,7 +272,6 @@ def solutions(toys, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(access, "resolve_dataset", resolve_dataset)
     monkeypatch.setattr(access, "solution_salt", lambda key, store=None: b"s" * 32)
     monkeypatch.setattr(access, "open_solution", open_solution)
-    monkeypatch.setattr(access, "solution_root", lambda task, key, store=None: hashes[key])
     monkeypatch.setattr(access, "public_names", lambda task, key, store=None: frozenset({"plain"}))
     monkeypatch.setattr(access, "dataset_content_hash", lambda key, store=None: hashes[key])
     return held, hashes

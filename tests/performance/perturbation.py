@@ -7,9 +7,9 @@ differential expression switched off, in an interpreter that has it::
 
 Each side runs in a process of its own, from cells in memory to scores. Ours takes the prediction in batches of 5,000
 cells with ids, with the trivial baselines and the data ceiling (which cell-eval does not compute) and without, once
-against a dataset of a store, as users have it, and once against a truth in memory. A stored truth is named by the root
-of its store; one in memory is hashed, which cell-eval does not do, and the seconds of that are printed apart. Reading
-the store is printed apart too: cell-eval is given cells in memory. Bar: a fifth of cell-eval's time.
+against a dataset of a store, as users have it, and once against a truth in memory. The truth is hashed, which cell-eval
+does not do; the seconds of that are printed apart, as are those of reading the store: cell-eval is given cells in
+memory. Bar: a fifth of cell-eval's time.
 """
 
 from __future__ import annotations

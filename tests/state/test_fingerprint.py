@@ -153,10 +153,3 @@ def test_threads_that_hash_rows_change_no_bit(monkeypatch):
     assert [fp.fingerprint(None, {"x": x}, n=701, seen=s) for s in (None, seen)] == one
     assert (fp.row_digests(x) == digests).all()
     assert fp.row_digests(x[:0]).shape == (0, 4)
-
-
-def test_the_root_of_a_stored_truth_is_salted():
-    root = "ab" * 32
-    found = {fp.fingerprint_of_root(r, s) for r in (root, "cd" * 32) for s in (b"one", b"two")}
-    assert len(found) == 4
-    assert root not in found

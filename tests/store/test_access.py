@@ -194,17 +194,6 @@ def test_the_store_is_the_argument_then_the_environment_then_the_users_folder(tm
     assert Store.at().root == tmp_path / "xdg" / "primabench"
 
 
-def test_the_root_of_the_answers_is_that_of_what_is_stored_and_shows_no_place(built, monkeypatch):
-    from primabench_core.store.access import solution_root
-
-    root = solution_root("toy", built.key)
-    assert root == solution_root("toy", built.key, store=built.store)
-    assert len(root) == 64
-    assert root != dataset_content_hash(built.key)
-    sealed = next((built.version / "private").glob("toy-p*")) / "manifest.json"
-    assert root in sealed.read_text()
-
-
 def test_a_dataset_without_private_parts_has_no_salt(toy, monkeypatch):
     real = toy.module.build
     toy.module.build = lambda context: [evolve(a, private=False) for a in real(context) if a.view == "censored"]
