@@ -42,6 +42,20 @@ def test_a_perplexity_that_cannot_be_reached_is_refused(perplexity: float) -> No
         lisi.ilisi(made_view(cells()), k=9, perplexity=perplexity)
 
 
+def test_more_neighbours_than_usual_are_looked_for_once_more_with_their_distances() -> None:
+    made = cells(300)
+    few = made_view(made)
+    lisi.ilisi(few)
+    assert work.panel_of(few).scans == 1
+    wide = lisi.ilisi(few, k=120)
+    assert work.panel_of(few).scans == 2
+    assert wide.value == lisi.ilisi(made_view(made), k=120).value is not None
+    assert kbet.kbet_fixed_k(few, k=250).value is not None
+    assert work.panel_of(few).scans == 3
+    assert lisi.clisi(few, k=120).value is not None
+    assert work.panel_of(few).scans == 3
+
+
 def test_entropy_is_1_for_equal_shares_and_0_for_one() -> None:
     line = np.arange(60.0)[:, None]
     mixed = view({"embedding": line}, batch=np.arange(60) % 2)
@@ -75,12 +89,16 @@ def test_kbet_looks_inside_types_and_names_those_it_cannot_look_at() -> None:
 
 
 def test_neighbours_inside_a_type_are_exact_whether_the_scan_had_them_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = cells(200, types=4)
-    state = made_view(made)
-    whole = kbet.kbet(state)
-    monkeypatch.setattr(work, "PANEL_K", 12)  # far too few of the own type among them
+    made = cells(600, types=2, width=2)
+    again: list[int] = []
+    real = kbet.scan
+    monkeypatch.setattr(kbet, "scan", lambda *a, **more: (again.append(len(more["only"])), real(*a, **more))[1])
+    whole = kbet.kbet(made_view(made))
+    before = sum(again)
+    monkeypatch.setattr(work, "PANEL_K", 12)  # then as many as the graph needs: too few of the own type
     few = kbet.kbet(made_view(made))
-    assert whole.value == few.value
+    assert sum(again) - before > max(before, 20)
+    assert whole.value == few.value is not None
     assert dict(whole.per_unit) == dict(few.per_unit)
 
 

@@ -77,6 +77,16 @@ def test_no_block_of_distances_is_larger_than_said(twins: bool, monkeypatch: pyt
     assert len(sizes) >= 900 * 900 * 4 // limit  # nor is it all at once
 
 
+def test_distances_of_the_nearest_alone_are_those_of_all() -> None:
+    points = np.random.default_rng(0).standard_normal((300, 4))
+    points[100:] = 0.0  # twins: by differences
+    whole, some = scan(points, 30).neighbours, scan(points, 30, lengths=12).neighbours
+    assert whole.index.tobytes() == some.index.tobytes()
+    np.testing.assert_array_equal(whole.distance[:, :12], some.distance)  # type: ignore[index]
+    assert some.first(13).distance is None
+    np.testing.assert_array_equal(whole.first(12).distance, some.first(12).distance)
+
+
 def test_threads_change_no_bit_and_are_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
     torch = pytest.importorskip("torch", reason="the scan runs on torch")
     monkeypatch.setitem(pairs.BLOCK_BYTES, "cpu", 200_000)

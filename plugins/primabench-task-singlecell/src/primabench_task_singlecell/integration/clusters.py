@@ -97,11 +97,15 @@ def _kmeans(panel: Panel, starts: int) -> Ints:
         from sklearn.cluster import KMeans
 
         order = np.argsort(panel.ranks)
-        middled = points[order] - np.median(points, axis=0)
-        middled = np.ldexp(middled, -int(np.frexp(np.abs(middled).max(initial=0.0))[1])).astype(np.float32)
-        distinct = len(np.unique(middled, axis=0)) if panel.n < 1_000 else k
+        middled = points[order]
+        for column in middled.T:  # in place: the array is as large as the points
+            column -= np.median(column)
+        largest = max(-middled.min(initial=0.0), middled.max(initial=0.0))
+        small = np.ldexp(middled, -int(np.frexp(largest)[1]), out=middled).astype(np.float32)
+        del middled
+        distinct = len(np.unique(small, axis=0)) if panel.n < 1_000 else k
         with one_thread():
-            model = KMeans(min(k, distinct), n_init=starts, random_state=SEED).fit(middled)
+            model = KMeans(min(k, distinct), n_init=starts, random_state=SEED, copy_x=False).fit(small)
         found = np.empty(panel.n, np.int64)
         found[order] = model.labels_
         return found

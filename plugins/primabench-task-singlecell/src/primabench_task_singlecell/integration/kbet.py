@@ -44,7 +44,9 @@ def kbet(state: Rows, *, alpha: float = ALPHA) -> Outcome:
     """
     panel = panel_of(state)
     batch, label = panel.batch(), panel.labels("label")
-    graph = symmetric(panel.scanned().neighbours.first(min(GRAPH_K, panel.n - 1)).index)  # read here alone: not kept
+    graph = symmetric(
+        panel.scanned(GRAPH_K).neighbours.first(min(GRAPH_K, panel.n - 1)).index
+    )  # read here alone: not kept
     found: dict[str, float | None] = {}
     k0s: dict[str, int] = {}
     for code, name in enumerate(label.classes):

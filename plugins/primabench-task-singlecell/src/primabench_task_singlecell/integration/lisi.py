@@ -80,7 +80,7 @@ def _scaled(
         )
     key = ("weights", k, sought, include_self, search)
     weights, tied = panel.made(key, lambda: _weights(panel, k, sought, include_self, search))
-    near = _with_self(panel.neighbours(k, search), include_self).index
+    near = _with_self(panel.neighbours(k, search, lengths=True), include_self).index
     median = float(np.median(inverse_simpson(weights, classes.codes[near], len(classes.classes))))
     count = len(classes.classes)
     value = (median - 1) / (count - 1) if of == "batches" else (count - median) / (count - 1)
@@ -99,7 +99,7 @@ def _with_self(found: Neighbours, include_self: bool) -> Neighbours:
 
 
 def _weights(panel: Panel, k: int, perplexity: float, include_self: bool, search: str) -> tuple[Floats, int]:
-    found = panel.neighbours(k, search)
+    found = panel.neighbours(k, search, lengths=True)
     if found.distance is None:
         raise UndefinedError("not_applicable", "the graph has no distances", panel.n)
     distance = _with_self(found, include_self).distance

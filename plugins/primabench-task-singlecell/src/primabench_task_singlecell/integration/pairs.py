@@ -54,7 +54,7 @@ class Neighbours:
     index: NDArray[np.int32]
     """(n, k) int32 positions."""
     distance: Floats | None
-    """(n, k) float64 Euclidean distances; None for a graph that came without."""
+    """(n, k) float64 Euclidean distances, or to the nearest of them alone; None for a graph that came without."""
     library: str = ""
     """What found them, if they are approximate; empty for exact ones."""
 
@@ -65,7 +65,8 @@ class Neighbours:
 
     def first(self, k: int) -> Neighbours:
         """The k nearest of them."""
-        distance = None if self.distance is None else self.distance[:, :k]
+        known = self.distance is not None and self.distance.shape[1] >= k
+        distance = self.distance[:, :k] if known and self.distance is not None else None
         return Neighbours(self.index[:, :k], distance, self.library)
 
 
@@ -86,6 +87,7 @@ def scan(
     *,
     groups: Ints | None = None,
     ranks: Ints | None = None,
+    lengths: int | None = None,
     device: str | torch.device = "cpu",
     screen: str = "",
     only: Ints | None = None,
@@ -97,6 +99,7 @@ def scan(
         k: Neighbours, at most n - 1 are given.
         groups: (n,) codes from 0 without gaps; None for no sums.
         ranks: (n,) a permutation: the order of equal distances; by default that of the rows.
+        lengths: Of so many nearest ones distances are given; by default of all k. They are the larger part of memory.
         device: A torch device for an array.
         screen: ``float32`` or ``float64`` to begin with; by default the number of cells decides.
         only: Rows that are asked for; by default all.
@@ -115,7 +118,9 @@ def scan(
     codes = np.zeros(n, np.int64) if groups is None else groups
     order = np.argsort(codes, kind="stable")
     sizes = np.bincount(codes)
-    middled, unit = _in_the_middle(points if hasattr(points, "is_cpu") else on_device(points, device))
+    given: Any = points if hasattr(points, "is_cpu") else on_device(points, device)
+    middled, unit = _in_the_middle(given)
+    del given
     device = middled.device
     home = torch.as_tensor(order, device=device)
     placed = middled.index_select(0, home)
@@ -127,6 +132,7 @@ def scan(
         home,
         sizes,
         min(k, max(n - 1, 0)),
+        min(k if lengths is None else lengths, k, max(n - 1, 0)),
         groups is not None,
     )
     del middled
@@ -162,24 +168,32 @@ def _in_the_middle(points: torch.Tensor) -> tuple[torch.Tensor, int]:
 
     All steps are exact or rounded once, so that the bits are those of any device.
     """
-    scaled, first = _scaled(points.detach().double())
+    first = _exponent(points)
+    scaled = points.detach().double() * 1.0  # an array of its own: the rest is done in it
+    _divide(scaled, first)
     n = len(scaled)
-    if n and scaled.shape[1]:
-        low, high = (scaled.kthvalue(place, dim=0).values for place in ((n + 1) // 2, n // 2 + 1))
-        scaled = scaled - (low + high) / 2
-    scaled, second = _scaled(scaled)
+    if scaled.numel():
+        for column in scaled.T:
+            column -= (column.kthvalue((n + 1) // 2).values + column.kthvalue(n // 2 + 1).values) / 2
+    second = _exponent(scaled)
+    _divide(scaled, second)
     return scaled, first + second
 
 
-def _scaled(points: torch.Tensor) -> tuple[torch.Tensor, int]:
-    """The points over the 2^e above the largest of them, and e."""
+def _exponent(points: torch.Tensor) -> int:
+    """The e of the 2^e above all numbers."""
     if not points.numel():
-        return points, 0
+        return 0
     low, high = (float(end) for end in points.aminmax())
-    e = math.frexp(max(-low, high))[1]
+    return math.frexp(max(-low, high))[1]
+
+
+def _divide(points: torch.Tensor, e: int) -> None:
+    """Divide by 2^e, in place."""
     half = max(-e - 1000, 0)  # 2^-e of tiny numbers is beyond float64
-    scaled = points * 2.0 ** (-e - half)
-    return scaled.mul_(2.0**half) if half else scaled, e
+    points.mul_(2.0 ** (-e - half))
+    if half:
+        points.mul_(2.0**half)
 
 
 @frozen(eq=False)
@@ -195,6 +209,7 @@ class _Work:
     """(n,) the row that each cell has outside."""
     sizes: Ints
     k: int
+    lengths: int
     summed: bool
 
     @property
@@ -207,7 +222,7 @@ class _Work:
 
         device = self.points.device
         index = torch.zeros((self.n, self.k), dtype=torch.int32, device=device)
-        squares = torch.zeros((self.n, self.k), dtype=torch.float64, device=device)
+        squares = torch.zeros((self.n, self.lengths), dtype=torch.float64, device=device)
         sums = torch.zeros((self.n, len(self.sizes) if self.summed else 0), dtype=torch.float64, device=device)
         return index, squares, sums
 
@@ -244,11 +259,11 @@ class _Work:
         return torch.cat(_spread(fill, rows.split(step)))
 
     def nearest(self, block: Any, candidates: Any) -> tuple[Any, Any]:
-        """The k nearest of the candidates by exact distance, equal ones by rank."""
+        """The k nearest of the candidates by exact distance, equal ones by rank; squared distances of the first."""
         ranked = candidates.gather(1, self.ranks[candidates].argsort(1))
         exact = self.exact(block, ranked)
         near, at = exact.sort(dim=1, stable=True)
-        return ranked.gather(1, at[:, : self.k]), near[:, : self.k]
+        return ranked.gather(1, at[:, : self.k]), near[:, : self.lengths]
 
     def exact(self, block: Any, columns: Any) -> Any:
         """(rows, m) squared distances to these columns, coordinate after coordinate: the same bits anywhere."""
@@ -303,7 +318,7 @@ class _Work:
                 exact[torch.arange(len(block), device=block.device), block] = torch.inf
                 near, at = exact[:, by_rank].sort(dim=1, stable=True)
                 index[self.home[block]] = self.home[by_rank[at[:, : self.k]]].to(torch.int32)
-                squares[self.home[block]] = near[:, : self.k]
+                squares[self.home[block]] = near[:, : self.lengths]
 
         _spread(fill, rows.split(step))
 

@@ -27,6 +27,8 @@ HOST = ("cpu", "mps")
 """Devices whose cells are scanned by the host: the second one has no double precision."""
 PANEL_K = 200
 """Neighbours that the one scan looks for: the most that a metric of the panel asks for by default."""
+PANEL_LENGTHS = 90
+"""Of so many it keeps distances, likewise."""
 EMBEDDING, CORRECTED, GRAPH, LENGTHS = "embedding", "corrected", "neighbours", "neighbour_distances"
 
 
@@ -52,7 +54,7 @@ class Panel:
         self.kind = next(name for name in (EMBEDDING, CORRECTED, GRAPH) if name in state.prediction)
         self._made: dict[Hashable, Any] = {}
         self._scan: Scan | None = None
-        self._k = 0
+        self._k = self._lengths = 0
         self.scans = 0
         """Passes over all pairs so far."""
 
@@ -151,21 +153,27 @@ class Panel:
             codes = codes * len(self.labels("batch").classes) + self.labels("batch").codes
         return np.unique(codes, return_inverse=True)[1].astype(np.int64)
 
-    def scanned(self, k: int = PANEL_K) -> Scan:
-        """The pass over all pairs, with at least ``k`` neighbours; repeated only if more are asked for than before."""
+    def scanned(self, k: int = 0, lengths: int = 0) -> Scan:
+        """The pass over all pairs, with at least ``k`` neighbours and distances to ``lengths`` of them.
+
+        It is repeated only if more are asked for than before.
+        """
         k = min(max(k, PANEL_K), max(self.n - 1, 0))
-        if self._scan is None or self._k < k:
-            self._scan = scan(self.cloud, k, groups=self.groups, ranks=self.ranks)
-            self._k = k
+        lengths = min(max(lengths, PANEL_LENGTHS), k)
+        if self._scan is None or self._k < k or self._lengths < lengths:
+            k, lengths = max(k, self._k), max(lengths, self._lengths)
+            self._scan = scan(self.cloud, k, groups=self.groups, ranks=self.ranks, lengths=lengths)
+            self._k, self._lengths = k, lengths
             self.scans += 1
         return self._scan
 
-    def neighbours(self, k: int, search: str = "exact") -> Neighbours:
+    def neighbours(self, k: int, search: str = "exact", *, lengths: bool = False) -> Neighbours:
         """The k nearest other cells.
 
         Args:
             k: Neighbours.
             search: ``exact``, or ``approximate`` (then the result has to say so, see :meth:`marks`).
+            lengths: Distances are needed, too.
 
         Raises:
             UndefinedError: there are not more than k cells, or the predicted graph holds fewer.
@@ -185,7 +193,7 @@ class Panel:
         if search == "approximate":
             found: Neighbours = self.made(("approximate", k), lambda: approximate(self.points, k))
             return found
-        return self.scanned(k).neighbours.first(k)
+        return self.scanned(k, k if lengths else 0).neighbours.first(k)
 
     def _given(self) -> Neighbours:
         index = np.atleast_2d(np.asarray(self.state.prediction[GRAPH], np.float64).T).T
