@@ -86,8 +86,8 @@ def read_truth(folder: str | Path) -> Truth:
     """Read ``tasks.yaml``, ``<task>/labels.csv`` and the ids of samples.
 
     Ids are those of ``<data set>/samples.txt``; where one is absent, those of the expression file that a
-    ``datasets.yaml`` beside ``tasks.yaml`` names, as in PRIMO's layout. A file ``salt`` keys the hashes of labels; it is
-    made where it is absent.
+    ``datasets.yaml`` beside ``tasks.yaml`` names, as in PRIMO's layout. A file ``salt`` keys the hashes of labels; it
+    is made where it is absent.
 
     Raises:
         RegistryError: something is absent, or the truth is not sound: see :func:`task_truth`.
