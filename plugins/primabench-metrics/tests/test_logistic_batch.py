@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -183,3 +185,111 @@ def test_directions_are_looked_for_only_where_some_stand_out(top):
     if top > 0:
         exact = np.linalg.eigvalsh(np.corrcoef(x.T))[::-1]
         assert batch.spread[-1] == pytest.approx(exact[0], rel=1e-3)
+
+
+def in_folds(n: int, outer: int, inner: int) -> list[penalties.Nest]:
+    """Every outer fold in turn, rows dealt out in order."""
+    nests = []
+    for fold in range(outer):
+        score = np.flatnonzero(np.arange(n) % outer == fold)
+        fit = np.setdiff1d(np.arange(n), score)
+        nests.append(
+            penalties.Nest(fit, score, [np.flatnonzero(np.arange(len(fit)) % inner == i) for i in range(inner)])
+        )
+    return nests
+
+
+@pytest.mark.parametrize("size", [1e5, 1e12, 1e18, 1e150, 1e300])
+@pytest.mark.parametrize("k", [2, 3])
+def test_a_far_row_that_a_nest_does_not_fit_on_does_not_touch_its_scale(size, k, monkeypatch):
+    x, y = make(90, 12, k, seed=8)
+    nests = in_folds(90, 3, 4)
+    far = x.copy()
+    far[0] *= size
+    others = nests[0].score > 0  # row 0 is among the scored ones of the first nest
+    (expected,) = penalties.logistic_nests(
+        x, y, k, nests[:1]
+    )  # by whole Hessians, where every fit has a scale of its own
+    monkeypatch.setattr(penalties, "LARGEST_HESSIAN", 0)
+    found = penalties.logistic_nests(far, y, k, nests)
+    assert found[0].strength == expected.strength
+    assert found[0].decision[others] == pytest.approx(expected.decision[others], abs=1e-4)
+    assert max(one.gradient for one in found) <= GRADIENT
+
+
+@pytest.mark.parametrize("size", [1e5, 1e12])
+def test_a_far_row_that_an_inner_fold_holds_out_does_not_touch_its_scale(size, monkeypatch):
+    x, y = make(90, 12, 2, seed=9)
+    x[0] *= size
+    nests = in_folds(90, 3, 4)[1:2]
+    assert 0 in nests[0].fit
+    seen: list[np.ndarray] = []  # scores of each inner fold, by whole Hessians and then together
+    monkeypatch.setattr(penalties, "_best", lambda decided, *args: seen.extend(decided) or 2)
+    penalties.logistic_nests(x, y, 2, nests)
+    monkeypatch.setattr(penalties, "LARGEST_HESSIAN", 0)
+    (found,) = penalties.logistic_nests(x, y, 2, nests)
+    held = nests[0].fit[nests[0].inner[0]]
+    assert held[0] == 0
+    assert seen[4][:5, 1:] == pytest.approx(seen[0][:5, 1:], abs=1e-3)
+    for one, two in zip(seen[1:4], seen[5:], strict=True):
+        assert two[:5] == pytest.approx(one[:5], abs=1e-3)
+    assert found.gradient <= GRADIENT
+
+
+@pytest.mark.parametrize("size", [1e6, 1e18, 1e300])
+def test_rows_near_to_each_other_are_fitted_in_a_scale_of_their_own(size):
+    x, y = make(60, 8, seed=10)
+    x[50:] *= size
+    parts = [np.arange(50), np.arange(60), np.arange(10, 50)]
+    batch = Batch.of(x, y, 2)
+    assert batch.apart(x, parts).tolist() == [True, False, True]
+    scores, gradient = decisions(x, y, 2, parts, (1e-2, 1.0))
+    alone, _ = decisions(x[:50], y[:50], 2, [parts[0], parts[2]], (1e-2, 1.0))
+    assert gradient.max() <= GRADIENT
+    assert scores[[0, 2]][:, :, :50] == pytest.approx(alone, abs=1e-5)
+
+
+def test_a_column_that_does_not_vary_in_a_fit_does_not_set_it_apart_and_does_no_harm():
+    x, y = make(60, 8, seed=11)
+    x[:40, 3], x[40:, 3] = 1.0, 1e12 * np.arange(1, 21)
+    parts, strengths = [np.arange(40)], (1e-4, 1e-2, 1.0, 1e2)
+    batch = Batch.of(x, y, 2)
+    assert not batch.apart(x, parts).any()
+    found, gradient = batch.fit(parts, strengths)
+    without, _ = decisions(np.delete(x, 3, axis=1), y, 2, parts, strengths)
+    assert gradient.max() <= GRADIENT
+    assert np.abs(found[..., 3]).max() == 0.0
+    assert batch.decide(found, batch.rows) == pytest.approx(without, abs=1e-4)
+
+
+def test_nests_are_cut_where_the_room_ends(monkeypatch):
+    monkeypatch.setattr(penalties, "ROOM", 10)
+    assert penalties._chunks([4, 6, 1, 20, 3, 3]) == [slice(0, 2), slice(2, 3), slice(3, 4), slice(4, 6)]
+    assert penalties._chunks([10]) == [slice(0, 1)]
+    monkeypatch.undo()
+    (nest,) = in_folds(10, 2, 5)[:1]
+    assert penalties._chunks([penalties._room(nest, 2000, 1024, 1, 9)] * 5) == [slice(0, 5)]
+    donors = penalties._chunks([penalties._room(nest, 10_000, 1024, 20, 9)] * 200)
+    assert max(chunk.stop - chunk.start for chunk in donors) == 8
+    assert sum(chunk.stop - chunk.start for chunk in donors) == 200
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_memory_does_not_grow_with_outer_folds_and_turns_change_nothing(k, monkeypatch):
+    x, y = make(160, 60, k, seed=12)
+    nests, outputs = in_folds(160, 12, 3), 1 if k == 2 else k
+    monkeypatch.setattr(penalties, "LARGEST_HESSIAN", 0)
+    strengths = penalties.STRENGTHS[1:4]
+    room = penalties._room(nests[0], 160, 60, outputs, len(strengths))
+    peaks, found = [], []
+    for many in (12, 2):
+        monkeypatch.setattr(penalties, "ROOM", many * room)
+        tracemalloc.start()
+        found.append(penalties.logistic_nests(x, y, k, nests, strengths))
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert peaks[-1] <= many * room + 10 * x.nbytes
+    assert peaks[1] < 0.5 * peaks[0]
+    for one, two in zip(*found, strict=True):
+        assert one.strength == two.strength
+        assert one.decision == pytest.approx(two.decision, abs=1e-4)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from primabench_metrics.basis import Standard, standardise
 from primabench_metrics.logistic import targets
 from primabench_metrics.logistic_descent import descend
-from primabench_metrics.logistic_problems import Floats, Ints, Problems
+from primabench_metrics.logistic_problems import Floats, Ints, Problems, doubtful
 
 CLOSE = 1e-6
 """|gradient| ≤ CLOSE·|penalty's gradient| also ends a fit that is not to be exact. The objective is as convex as its
@@ -53,8 +53,19 @@ def decisions(
         (True, True)
     """
     batch = Batch.of(points, codes, classes)
-    coefficients, gradient = batch.fit(fitted, strengths)
-    return batch.decide(coefficients, batch.rows), gradient
+    apart = batch.apart(points, fitted)
+    scores = np.zeros((len(fitted), len(strengths), len(points), len(batch.target)))
+    gradient = np.zeros((len(fitted), len(strengths)))
+    if not apart.all():
+        near = [part for part, alone in zip(fitted, apart, strict=True) if not alone]
+        coefficients, gradient[~apart] = batch.fit(near, strengths)
+        scores[~apart] = batch.decide(coefficients, batch.rows)
+    for at in np.flatnonzero(apart):
+        part = fitted[at]
+        own = Batch.of(points[part], codes[part], classes)
+        (coefficients,), gradient[at] = own.fit([np.arange(len(part))], strengths)
+        scores[at] = own.decide_others(coefficients, points)
+    return scores, gradient
 
 
 @frozen(eq=False)
@@ -73,6 +84,11 @@ class Batch:
     rest: float
     """Mean square along any other direction."""
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(o, width + 1) of coefficients."""
+        return len(self.target), self.rows.shape[1]
+
     @classmethod
     def of(cls, points: Floats, codes: Ints, classes: int) -> Batch:
         """Prepare rows.
@@ -86,6 +102,23 @@ class Batch:
         rows = np.ones((points.shape[0], points.shape[1] + 1))
         rows[:, :-1] = scale.apply(points)
         return cls(scale, rows, targets(codes, classes).T, *_leading(rows[:, :-1].astype(np.float32)))
+
+    def apart(self, points: Floats, fitted: list[Ints]) -> NDArray[np.bool_]:
+        """(parts,) whether a fit needs a batch of its own: in this one's scale a column of its rows has too few digits.
+
+        That is so where they are far closer to each other than to others. Columns that do not vary in a fit have no
+        say, as it leaves them out.
+
+        Args:
+            points: (n, width) what the batch was made of.
+            fitted: Rows of each fit.
+        """
+        narrow = doubtful(self.rows[:, :-1], fitted) & self.scale.varies
+        found = narrow.any(axis=1)
+        for part in np.flatnonzero(found):
+            columns = np.flatnonzero(narrow[part])
+            found[part] = standardise(points[np.ix_(fitted[part], columns)]).varies.any()
+        return found
 
     def fit(
         self, fitted: list[Ints], strengths: tuple[float, ...], *, exact: bool = True, held: tuple[Ints, ...] = ()
@@ -105,7 +138,9 @@ class Batch:
         for at, strength in enumerate(strengths):
             found[at] = _ahead(found, strengths, at)
             norms[at] = _settle(whole, single, np.full(len(fitted), strength), found[at], exact)
-        scaled = np.stack([whole.scaled(weights) for weights in found], axis=1)
+        scaled = np.empty((len(fitted), len(strengths), *whole.shape[1:]))
+        for at, weights in enumerate(found):
+            scaled[:, at] = whole.scaled(weights)
         return scaled, norms.T
 
     def refit(self, fitted: list[Ints], strengths: Floats, start: Floats) -> tuple[Floats, Floats]:

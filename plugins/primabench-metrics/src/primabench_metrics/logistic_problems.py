@@ -14,6 +14,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Reals = NDArray[Any]
 """In single or in double precision."""
+_DOUBT = 1e-6
+"""Share of the mean square that the variance of a column has to pass."""
 
 
 @frozen(eq=False)
@@ -67,9 +69,7 @@ class Problems:
             leading: Directions, mean squares along them, mean square along any other.
             blocks: Parts of the rows; products with a block are left out where a fit has no row in it.
         """
-        mask = np.zeros((len(fitted), len(rows)))
-        for one, part in zip(mask, fitted, strict=True):
-            one[part] = 1.0 / len(part)
+        mask = _shares(len(rows), fitted)
         shift, inverse = _scales(rows, mask, fitted)
         none = np.zeros((len(fitted), 1, rows.shape[1]))
         directions, spread, rest = leading
@@ -195,14 +195,38 @@ def inner(one: Reals, two: Reals) -> Reals:
     return np.asarray((one.reshape(b, 1, -1) @ two.reshape(b, -1, 1))[:, 0, 0])
 
 
+def doubtful(rows: Floats, fitted: list[Ints]) -> NDArray[np.bool_]:
+    """(parts, q) whether a column differs among the rows of a part by less than a thousandth of what it is there.
+
+    Args:
+        rows: (n, q).
+        fitted: Rows of each part.
+    """
+    mean, square = _moments(rows, _shares(len(rows), fitted))
+    found: NDArray[np.bool_] = square - np.square(mean) <= _DOUBT * square
+    return found
+
+
+def _shares(n: int, fitted: list[Ints]) -> Floats:
+    """(parts, n): one over the rows of a part where a row is one of them, else 0."""
+    mask = np.zeros((len(fitted), n))
+    for one, part in zip(mask, fitted, strict=True):
+        one[part] = 1.0 / len(part)
+    return mask
+
+
+def _moments(rows: Floats, mask: Floats) -> tuple[Floats, Floats]:
+    """(parts, q) means and (parts, q) mean squares."""
+    return mask @ rows, mask @ np.square(rows)
+
+
 def _scales(rows: Floats, mask: Floats, fitted: list[Ints]) -> tuple[Floats, Floats]:
     """(parts, q) means, and (parts, q) one over the deviations, of the rows of each part."""
-    shift = mask @ rows
-    square = mask @ np.square(rows)
+    shift, square = _moments(rows, mask)
     variance = square - np.square(shift)
     inverse = 1.0 / np.sqrt(np.maximum(variance, 1e-300))
     for part, of_part in enumerate(fitted):  # where squares cancel, deviations are taken themselves
-        unsure = np.flatnonzero(variance[part, :-1] <= 1e-6 * square[part, :-1])
+        unsure = np.flatnonzero(variance[part, :-1] <= _DOUBT * square[part, :-1])
         if not len(unsure):
             continue
         exact = standardise(rows[np.ix_(of_part, unsure)])
