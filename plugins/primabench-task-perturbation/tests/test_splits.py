@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from primabench_task_perturbation.names import normalised, parts_of
-from primabench_task_perturbation.preparers.cells import log_normalised
+from primabench_task_perturbation.preparers.cells import Cells, log_normalised, splits_of
 from primabench_task_perturbation.specs.prediction import NAME, SYNTHETIC, SYNTHETIC_KEY
 from primabench_task_perturbation.splitting import leave_perturbation_out, simulation
 from primabench_task_perturbation.synthetic.cells import draw
@@ -232,3 +232,17 @@ def test_screens_choose_genes_on_training_cells_and_keep_those_aimed_at(monkeypa
     left = screens.prepare_leave_out(Reader(data))
     assert set(left.test["split_class"]) == {"unseen"}
     assert not set(left.test.ids) & set(left.train["perturbation"])
+
+
+def test_a_donor_whose_name_contains_the_joint_is_refused():
+    names = np.array(["control", "control", "A", "A", "B", "B"] * 2, object)
+    donors = np.array(["a", "a+b"] * 6, object)
+
+    def cells(replicate):
+        value = np.arange(36, dtype=np.float32).reshape(12, 3) / 36
+        return Cells([str(i) for i in range(12)], ["g0", "g1", "g2"], value, names, replicate=replicate)
+
+    with pytest.raises(pb.CorruptDataError, match=r"1 names of replicates contain '\+'.*'a\+b'"):
+        splits_of(cells(donors), {"A": "train", "B": "single"})
+    told = splits_of(cells(np.where(donors == "a+b", "b", donors)), {"A": "train", "B": "single"})
+    assert list(told.test["replicates"]) == ["a+b"]

@@ -99,7 +99,7 @@ def splits_of(cells: Cells, classes: Mapping[str, str], *, held: NDArray[np.bool
 
     Raises:
         CorruptDataError: there are no control cells, nothing is held out or left, or replicates are given of which a
-            held-out perturbation has fewer than two on a side.
+            held-out perturbation has fewer than two on a side, or of which a name contains ``+``, that joins them.
     """
     from primabench_core.store.prepare import Splits
 
@@ -116,6 +116,7 @@ def splits_of(cells: Cells, classes: Mapping[str, str], *, held: NDArray[np.bool
         "split_class": np.array([classes[name] for name in tested], object),
     }
     if cells.replicate is not None:
+        _refuse_joint(cells.replicate)
         held_out = [sorted(set(cells.replicate[mine & (cells.perturbation == name)].tolist())) for name in tested]
         asked["replicates"] = np.array([JOINT.join(names) for names in held_out], object)
     return Splits(
@@ -124,6 +125,16 @@ def splits_of(cells: Cells, classes: Mapping[str, str], *, held: NDArray[np.bool
         solution=_solution(cells, answers, train, tested),
         columns=COLUMNS,
     )
+
+
+def _refuse_joint(replicate: NDArray[Any]) -> None:
+    """Names that could not be told apart once they are joined."""
+    strange = sorted({str(name) for name in replicate.tolist() if JOINT in str(name)})
+    if strange:
+        raise CorruptDataError(
+            f"{len(strange)} names of replicates contain {JOINT!r}, which joins the names of several, such as "
+            f"{strange[0]!r}: rename them in the recipe"
+        )
 
 
 def _table(cells: Cells, rows: NDArray[np.int64]) -> EvalData:
