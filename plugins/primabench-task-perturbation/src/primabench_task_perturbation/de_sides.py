@@ -13,6 +13,7 @@ from primabench_core.spec import Outcome
 from primabench_core.state.units import Units
 from primabench_task_perturbation import pseudobulk, wilcoxon
 from primabench_task_perturbation.profiles import VALUE, cell_keys, contexts_of, control_rows, profiles_of, role_of
+from primabench_task_perturbation.replicates import known_of, refused
 from primabench_task_perturbation.roles import CELL, DE_METHOD, REPLICATE
 from primabench_task_perturbation.wilcoxon import Differential
 
@@ -65,6 +66,9 @@ def _differential(
         for held, whose in ((state.truth, "the truth"), (side, "the prediction")):
             if REPLICATE not in held:
                 return Outcome.undefined("not_applicable", f"{whose} does not say the {REPLICATE} of its cells")
+        why = refused(state) if predicted else None
+        if why is not None:
+            return why
     elif method != wilcoxon.METHOD:
         return Outcome.undefined("not_applicable", f"the truth was tested by {method!r}, which this version has not")
     cells = side[VALUE]
@@ -85,8 +89,15 @@ def _differential(
         else:
             names: Any = (side[REPLICATE], state.truth[REPLICATE])
             try:
+                # the branch that the cells of the truth take, also on a prediction with fewer of its replicates
                 found = pseudobulk.differential(
-                    cells, place[home], names[0], len(mine), value[own], np.asarray(names[1], object)[own]
+                    cells,
+                    place[home],
+                    names[0],
+                    len(mine),
+                    value[own],
+                    np.asarray(names[1], object)[own],
+                    known_of(state).design[mine],
                 )
             except OverflowError as error:
                 return Outcome.undefined("numerical_failure", str(error))

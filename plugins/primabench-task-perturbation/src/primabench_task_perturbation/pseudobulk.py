@@ -35,7 +35,10 @@ MIN_VARYING = 3
 """Genes that vary, below which no prior is estimated and the t-test is the plain one."""
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-_BLOCK_BYTES = 1 << 26
+OWN, UNPAIRED, PAIRED = -1, 0, 1
+"""How a group is tested: as its own replicates allow, between two sets of replicates, or within each."""
+_BLOCK_BYTES, _BLOCK_SUMS = 1 << 25, 1 << 17
+"""Rows in bytes, and exact sums of about 200 bytes, that are held at once."""
 _UNDERFLOW = 1e-290
 
 
@@ -50,9 +53,18 @@ class Prior:
 
 
 def differential(
-    cells: Any, home: Ints, replicate: NDArray[Any], n: int, control: Any, control_replicate: NDArray[Any]
+    cells: Any,
+    home: Ints,
+    replicate: NDArray[Any],
+    n: int,
+    control: Any,
+    control_replicate: NDArray[Any],
+    design: NDArray[np.int8] | None = None,
 ) -> Differential:
     """Test each group of cells against control, replicate by replicate.
+
+    Groups are looked at a few at a time, so that next to what is given and the result about 64 MiB of rows and sums are
+    held (:func:`profiles_of_groups`), and the profiles of one group and of control.
 
     Args:
         cells: (cells, m) log(1 + counts per 10,000); an array or a sparse matrix. Sums below zero count as zero.
@@ -61,6 +73,8 @@ def differential(
         n: Groups.
         control: (controls, m) as the cells.
         control_replicate: (controls,) as ``replicate``.
+        design: (n,) how each group must be tested: ``PAIRED``, ``UNPAIRED``, or ``OWN``, as its own replicates allow;
+            None for the last.
 
     Returns:
         Adjusted over all genes of a group. A group without enough replicates has zeros, and a reason in ``gaps``.
@@ -79,25 +93,74 @@ def differential(
         np.array([at.get(str(name), -1) for name in column], np.int64) for column in (replicate, control_replicate)
     )
     home = np.asarray(home, np.int64)
-    group = np.where((home >= 0) & (home < n) & (own >= 0), home * k + own, -1)
-    profiles, counts = (a.reshape(n, k, *a.shape[1:]) for a in profiles_of_groups(cells, group, n * k))
-    controls, control_counts = profiles_of_groups(control, reference, k)
-    change, log_p, gaps = np.zeros((n, m)), np.zeros((n, m)), {}
-    for p in range(n):
-        mine, theirs = np.flatnonzero(counts[p]), np.flatnonzero(control_counts)
-        both = np.intersect1d(mine, theirs)
-        if len(both) >= MIN_REPLICATES:
-            change[p], log_p[p] = paired(profiles[p, both], controls[both])
-        elif min(len(mine), len(theirs)) >= MIN_REPLICATES:
-            change[p], log_p[p] = unpaired(profiles[p, mine], controls[theirs])
-        else:
-            gaps[p] = f"{len(mine)} and {len(theirs)} replicates of at least {MIN_REPLICATES} in each condition"
-    significance = adjusted(log_p) / -np.log(10.0) + 0.0
-    return Differential(change.astype(np.float32), significance.astype(np.float32), gaps)
+    pairs, pair = _occurring(np.where((home >= 0) & (home < n) & (own >= 0), home * k + own, -1))
+    theirs, control_group = _occurring(reference)
+    controls, _ = profiles_of_groups(control, control_group, len(theirs))
+    change, significance = np.zeros((n, m), np.float32), np.zeros((n, m), np.float32)
+    gaps: dict[int, str] = {}
+    ends = np.searchsorted(pairs, np.arange(n + 1) * k)  # pairs ascend, so those of a group lie together
+    most = max(1, _BLOCK_SUMS // max(1, m))
+    start = 0
+    while start < n:
+        stop = max(start + 1, int(np.searchsorted(ends, ends[start] + most, "right")) - 1)
+        inside = (pair >= ends[start]) & (pair < ends[stop])
+        profiles, _ = profiles_of_groups(cells, np.where(inside, pair - ends[start], -1), int(ends[stop] - ends[start]))
+        for p in range(start, stop):
+            part = slice(int(ends[p]), int(ends[p + 1]))
+            here = profiles[part.start - ends[start] : part.stop - ends[start]]
+            wanted = OWN if design is None else int(design[p])
+            found = _compared(here, pairs[part] - p * k, controls, theirs, wanted)
+            if isinstance(found, str):
+                gaps[p] = found
+            else:
+                change[p] = found[0]
+                significance[p] = (adjusted(found[1][None]) / -np.log(10.0) + 0.0)[0]
+        start = stop
+    return Differential(change, significance, gaps)
+
+
+def _occurring(code: Ints) -> tuple[Ints, Ints]:
+    """Codes from 0 that occur, ascending, and the place of each code among them; -1 stays."""
+    present = code >= 0
+    found, places = np.unique(code[present], return_inverse=True)
+    place = np.full(len(code), -1, np.int64)
+    place[present] = places
+    return found, place
+
+
+def _compared(profiles: Floats, mine: Ints, controls: Floats, theirs: Ints, design: int) -> tuple[Floats, Floats] | str:
+    """Change and logarithm of p of one group, of which ``mine`` are the replicates; or why there is none."""
+    both, left, right = np.intersect1d(mine, theirs, return_indices=True)
+    enough = min(len(mine), len(theirs)) >= MIN_REPLICATES
+    if design != UNPAIRED and len(both) >= MIN_REPLICATES:
+        return paired(profiles[left], controls[right])
+    if enough and design == PAIRED:
+        return (
+            f"{len(both)} of at least {MIN_REPLICATES} replicates that carry both conditions, as those of the truth do"
+        )
+    if enough:
+        return unpaired(profiles, controls)
+    return f"{len(mine)} and {len(theirs)} replicates of at least {MIN_REPLICATES} in each condition"
+
+
+def design_of(mine: NDArray[np.bool_], theirs: NDArray[np.bool_]) -> int:
+    """How replicates are compared of which these (k,) carry the one condition and those (k,) the other.
+
+    Example:
+        >>> a, b = np.array([True, True, False]), np.array([True, True, True])
+        >>> design_of(a, b) == PAIRED, design_of(~a, b) == OWN, design_of(a, np.array([False, True, True])) == UNPAIRED
+        (True, True, True)
+    """
+    if int((mine & theirs).sum()) >= MIN_REPLICATES:
+        return PAIRED
+    return UNPAIRED if min(int(mine.sum()), int(theirs.sum())) >= MIN_REPLICATES else OWN
 
 
 def profiles_of_groups(cells: Any, group: Ints, groups: int) -> tuple[Floats, Ints]:
     """log2(1 + counts per 10,000) of the cells of each group, and their number; 0 for a group without cells.
+
+    Next to the result this holds 32 MiB of rows as float64, and exact sums of as many groups as 131,072 numbers make
+    (at least one), at about 200 bytes each with what their division needs. Groups without cells take no sums.
 
     Args:
         cells: (cells, m) log(1 + counts per 10,000).
@@ -107,23 +170,36 @@ def profiles_of_groups(cells: Any, group: Ints, groups: int) -> tuple[Floats, In
     Raises:
         OverflowError: a value is no logarithm of a number that float64 holds.
     """
+    group = np.asarray(group, np.int64)
+    m = cells.shape[1]
+    found, counts = np.zeros((groups, m)), np.bincount(group[group >= 0], minlength=groups)
+    present = np.flatnonzero(counts)
+    order = np.argsort(group, kind="stable")
+    order = order[np.searchsorted(group[order], 0) :]
+    ends = np.append(0, np.cumsum(counts[present]))
+    most = max(1, _BLOCK_SUMS // max(1, m))
+    for first in range(0, len(present), most):
+        part = present[first : first + most]
+        rows = order[ends[first] : ends[first + len(part)]]
+        means = _means(cells, rows, np.searchsorted(part, group[rows]), len(part))
+        found[part] = np.log1p(np.maximum(means, 0.0)) / np.log(2.0)
+    return found, counts
+
+
+def _means(cells: Any, rows: Ints, group: Ints, groups: int) -> Floats:
+    """(groups, m) means of counts per 10,000 over some rows; every group has a row."""
     m = cells.shape[1]
     sums = GroupedSums(groups, m)
     step = max(1, _BLOCK_BYTES // (8 * max(1, m)))
-    for start in range(0, len(group), step):
-        codes = group[start : start + step]
-        rows = np.flatnonzero(codes >= 0)
-        if not len(rows):
-            continue
-        block = cells[start + rows]
+    for start in range(0, len(rows), step):
+        block = cells[rows[start : start + step]]
         block = np.asarray(block.toarray() if hasattr(block, "toarray") else block, np.float64)
         with np.errstate(over="ignore"):
-            block = np.expm1(block)
+            np.expm1(block, out=block)  # a copy of the rows
         if not np.isfinite(block).all():
             raise OverflowError("values are no logarithms of counts: their exponential exceeds float64")
-        sums.add(block, codes[rows])
-    means = np.maximum(np.where(sums.counts[:, None] > 0, sums.means(), 0.0), 0.0)
-    return np.log1p(means) / np.log(2.0), sums.counts
+        sums.add(block, group[start : start + step])
+    return sums.means()
 
 
 def paired(x: Floats, y: Floats) -> tuple[Floats, Floats]:

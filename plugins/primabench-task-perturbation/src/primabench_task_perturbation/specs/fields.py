@@ -121,8 +121,8 @@ def over_differential(name: str, summary: str, *parameters: Parameter, **more: A
     """A metric of differential expression: all predicted rows are kept, because ranks need them.
 
     8 bytes for each float32 that is not zero where fewer than three in ten are, else 4 bytes a number, and once more in
-    the order of the rows while the metric runs; the tests themselves look at 64 genes (Wilcoxon) or 64 MiB of rows
-    (pseudobulk) at a time.
+    the order of the rows while the metric runs; the tests themselves look at 64 genes (Wilcoxon) or about 64 MiB of
+    rows and sums (pseudobulk) at a time.
     """
     return MetricSpec(
         name=name,

@@ -93,9 +93,9 @@ where most are zero, and look at 64 genes at a time; ask for the other metrics b
 
 **Differential expression** of the truth lies in the solution, with the name of its test; the same test with the same
 control cells is run on the prediction. Where a dataset has replicates (donors), it is tested between them
-(`pseudobulk-moderated-t-bh/1`): a prediction says the donor of each cell in `replicate`, and without it the `de_…`
-metrics are `not_applicable`. `replicates` of the test data names the donors of a held-out perturbation, joined by `+`.
-Elsewhere cells are tested (`wilcoxon-bh/1`).
+(`pseudobulk-moderated-t-bh/1`): a prediction says the donor of each cell in `replicate`, and without it, or with
+names that the truth has not, the `de_…` metrics are `not_applicable`. `replicates` of the test data names the donors
+of a held-out perturbation, joined by `+`. Elsewhere cells are tested (`wilcoxon-bh/1`).
 
 **Known pathologies.** A shift that all perturbed cells share lifts every delta metric of the mean baseline: read
 `pearson_delta_centred`. Effects scaled up are discriminated more easily by l1 and l2: read the cosine. The number of
