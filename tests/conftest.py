@@ -1,8 +1,12 @@
-"""The order in which files of tests are dealt out to processes."""
+"""The order in which files of tests are dealt out to processes; and no test fails for being slow."""
 
 from __future__ import annotations
 
+import hypothesis
 import pytest
+
+hypothesis.settings.register_profile("primabench", deadline=None)  # a busy machine is no fault
+hypothesis.settings.load_profile("primabench")
 
 LONG = (
     "testing/test_tutorial.py",

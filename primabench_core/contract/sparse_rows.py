@@ -38,6 +38,9 @@ class SparseRows:
         """The rows of a scipy sparse matrix, as float32 or float64; None where it is not two-dimensional or no numbers.
 
         Duplicate entries are summed in float64. Nothing is shared with the matrix that its owner could change.
+
+        Raises:
+            ValueError: a column that the matrix does not have.
         """
         csr = matrix.tocsr() if len(matrix.shape) == 2 else None
         if csr is None or csr.data.dtype.kind not in "biuf" or csr.data.dtype.itemsize > 8:
@@ -46,8 +49,13 @@ class SparseRows:
         if not csr.has_canonical_format:
             csr = csr.astype(np.float64)  # a copy: the caller's matrix keeps its order and duplicates
             csr.sum_duplicates()
-        data = csr.data.astype(np.float32 if single else np.float64)
-        columns, ends = csr.indices.astype(np.int32), csr.indptr.astype(np.int64)
+        ends = csr.indptr.astype(np.int64)
+        held = int(ends[-1])  # a matrix may have room behind
+        data = csr.data[:held].astype(np.float32 if single else np.float64)
+        inside = csr.indices[:held]
+        if held and not 0 <= int(inside.min()) <= int(inside.max()) < csr.shape[1]:  # scipy does not look
+            raise ValueError(f"a column outside of the {csr.shape[1]:,} of the matrix")
+        columns = inside.astype(np.int32)
         if not data.all():
             kept = np.flatnonzero(data)
             ends = np.searchsorted(kept, ends).astype(np.int64)

@@ -27,6 +27,7 @@ from primabench_core.evaluation.request import Request, open_truth
 from primabench_core.evaluation.travel import error_to_plain
 from primabench_core.evaluation.truth import Truth
 from primabench_core.evaluation.unit_truth import make_truth
+from primabench_core.state.threads import one_thread
 from primabench_core.state.unit_samples import row_keys
 
 State = dict[str, Any]
@@ -147,7 +148,9 @@ def whole(question: Question, parts: Sequence[Part]) -> State:
 def _told(act: Any) -> State:
     """What it gives, or its error as text: an exception could carry more than its words to the client."""
     try:
-        found: State = act()
+        # a worker has the threads that its cluster gave it; they do not start others
+        with one_thread() if _worker_address() else nullcontext():
+            found: State = act()
     except MemoryError:
         return {"error": error_to_plain(DistributedError(f"{place()} ran out of memory"))}
     except Exception as error:  # noqa: BLE001  (reported as the failure of this evaluation)
@@ -167,14 +170,6 @@ def _packed(intake: Intake, seconds: float) -> State:
 
 
 def _folded(question: Question, parts: Sequence[Part], own: Ownership | None) -> tuple[Intake, float]:
-    from primabench_core.store.shards import decoding_alone
-
-    # a worker has the threads that its cluster gave it; they do not start others
-    with decoding_alone() if _worker_address() else nullcontext():
-        return _folded_here(question, parts, own)
-
-
-def _folded_here(question: Question, parts: Sequence[Part], own: Ownership | None) -> tuple[Intake, float]:
     started = perf_counter()
     truth = truth_of(question)
     intake = make_intake(question.request, truth)

@@ -108,10 +108,10 @@ class OpenIntake(Intake):
         assert checker is not None
         numbers = [n for n, v in fields.items() if is_sparse(v) and isinstance(checker.checkers.get(n), NumberChecker)]
         if numbers:
-            wide = {name: SparseRows.of(fields[name]) for name in numbers}
+            wide = {name: _sparse(name, fields[name]) for name in numbers}
             fields = {**fields, **{name: rows for name, rows in wide.items() if rows is not None}}
         given, names = self._name_rows(ids, positions, fields)
-        self._refuse_nameless(names, self._nameless or (ids is None and positions is None))
+        self._refuse_nameless(len(names) > 0, self._nameless or (ids is None and positions is None))
         columns, violations = checker.check(fields, n=len(names), ids=names, coords=coords)
         units = self._units_of(columns.pop(self._unit_field, None), len(names), violations)
         if violations or units is None:
@@ -163,8 +163,8 @@ class OpenIntake(Intake):
         at = np.flatnonzero(units >= 0)
         given, names, whole = self._given
         self._refuse_two_roles([names[i] for i in at.tolist()], {names[i] for i in np.flatnonzero(units < 0).tolist()})
-        self._nameless |= whole and len(units) > 0
         if not len(at):
+            self._nameless |= whole and len(units) > 0
             return
         stored = {
             name: _kept(column) if name in self.kept else self._digests(column) for name, column in columns.items()
@@ -180,23 +180,27 @@ class OpenIntake(Intake):
         for name, samples in self.samples.items():
             for sample in samples.values():
                 sample.add(names, units, columns[name], at)
+        self._nameless |= whole  # last: what was refused above leaves no trace
 
-    def _refuse_nameless(self, names: Sequence[str], nameless: bool) -> None:
+    def _refuse_nameless(self, come: bool, nameless: bool) -> None:
         """Raise where rows without ids meet others, ignored ones too."""
-        if nameless and len(names) and (self._nameless or self.placed.n_rows or self.outside):
+        if nameless and come and (self._nameless or self.placed.n_rows or self.outside):
             expected = "ids for rows that come in several updates"
             raise ContractError([Violation("ids", expected, "rows without ids", remedy="Give every row an id.")])
 
     def _refuse_two_roles(self, scored: Sequence[str], ignored: set[str]) -> None:
         """Raise where a row id is once of a unit and once of an ignored one, such as a control."""
-        seen = ignored | self.outside
-        both = sorted({name for name in scored if name in seen} | set(self.placed.held(ignored))) if seen else []
+        both: set[str] = set()
+        if ignored or self.outside:
+            both = {name for name in scored if name in ignored or name in self.outside}
+            both.update(self.placed.held(ignored))
         if both:
+            shown = tuple(sorted(both)[:SHOWN])
             names = self.request.contract.ignored_units
             what = f"{names[0]!r}" if names else "left out"
             expected, found = f"one {self._unit_field} for each row id", f"ids of rows that are {what} and another too"
             remedy = "Give every row an id of its own."
-            raise ContractError([Violation(self._unit_field, expected, found, tuple(both[:SHOWN]), len(both), remedy)])
+            raise ContractError([Violation(self._unit_field, expected, found, shown, len(both), remedy)])
 
     def _digests(self, rows: Any) -> NDArray[np.uint64]:
         """What stays of rows that are not kept, to know them again by; nothing where nobody asks."""
@@ -277,7 +281,7 @@ class OpenIntake(Intake):
 
     def _merge_sums(self, part: Intake, placed: Any, together: Any) -> None:
         assert isinstance(part, OpenIntake)
-        self._refuse_nameless(["a row"] * (placed.n_rows + len(part.outside)), self._nameless or part._nameless)
+        self._refuse_nameless(bool(placed.n_rows or part.outside), self._nameless or part._nameless)
         self._refuse_two_roles(placed.held(self.outside), set())
         self._refuse_two_roles((), part.outside)
         self._nameless |= part._nameless
@@ -319,6 +323,13 @@ class OpenIntake(Intake):
         for name, found in parts["samples"].items():
             states = [UnitSamples.from_buffers(part["meta"], part["arrays"]) for part in found]
             self.samples[name] = {state.seed: state for state in states}
+
+
+def _sparse(name: str, matrix: Any) -> SparseRows | None:
+    try:
+        return SparseRows.of(matrix)
+    except ValueError as error:
+        raise ContractError([Violation(name, "a sparse matrix that keeps to its shape", str(error))]) from None
 
 
 def _kept(column: Any) -> Any:

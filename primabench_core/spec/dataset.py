@@ -67,7 +67,7 @@ class DatasetSpec:
     organism: str = ""
     modality: str = ""
     n_units: int | None = None
-    """Rows of all splits together; or, where these are not what is scored, so many units that a task of it scores."""
+    """Rows of all splits together; where rows are not what is scored, the number of units that a task scores."""
     content_hash: str = ""
     """Content hash that a rebuild must reach; empty only before the first build."""
     origin: str = ""

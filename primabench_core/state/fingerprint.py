@@ -20,7 +20,6 @@ digest can then be taken where the row is, and the row itself forgotten.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -33,6 +32,7 @@ from primabench_core.contract.ragged import Ragged
 from primabench_core.contract.sparse_rows import dense_of
 from primabench_core.state.merkle import leaf_of, merkle_root
 from primabench_core.state.rows import Column, Labels
+from primabench_core.state.threads import allowed
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -218,7 +218,7 @@ def _canonical(block: NDArray[Any]) -> Iterator[Buffer]:
 
 
 def _row_digests(block: NDArray[Any], row_bytes: int) -> Iterator[bytes]:
-    threads = min(_THREADS, _cores()) if row_bytes >= _APART and len(block) * row_bytes >= _LARGE else 1
+    threads = allowed(_THREADS) if row_bytes >= _APART and len(block) * row_bytes >= _LARGE else 1
     if threads == 1:
         yield from _digests_of(block, row_bytes)
         return
@@ -235,11 +235,6 @@ def _digests_of(block: NDArray[Any], row_bytes: int) -> Iterator[bytes]:
         raw = memoryview(piece).cast("B")
         rows = [sha256(raw[start : start + row_bytes]).digest() for start in range(0, len(raw), row_bytes)]
         yield b"".join(rows)  # one update of the leaf a piece, not one a row
-
-
-def _cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _as_text_bytes(texts: list[str] | list[str | None]) -> bytes:

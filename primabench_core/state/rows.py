@@ -111,7 +111,7 @@ class Rows:
     def tensor(self, name: str) -> Any:
         """A predicted column of numbers as a torch tensor on :attr:`device`, canonical order, float32 or float64.
 
-        Columns in :attr:`there` are not copied by way of the host.
+        Columns in :attr:`there` are not copied by way of the host. It may be the rows themselves: only read it.
         """
         if name in self.there:
             return self.there[name]

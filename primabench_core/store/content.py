@@ -13,6 +13,7 @@ import numpy as np
 
 from primabench_core.contract.evaldata import EvalData
 from primabench_core.errors import UsageError
+from primabench_core.state.threads import one_thread
 from primabench_core.store.columns import Column, column
 from primabench_core.store.hashing import (
     Span,
@@ -25,7 +26,6 @@ from primabench_core.store.hashing import (
     span_of,
     text_root,
 )
-from primabench_core.store.shards import decoding_alone
 
 ROW = "row"
 """Name of the first dimension of every field."""
@@ -153,7 +153,7 @@ def _numeric_root_by_spans(
     waiting: deque[tuple[int, Future[Span]]] = deque()
 
     def hashed(start: int, stop: int) -> Span:
-        with decoding_alone():
+        with one_thread():
             return span_of(part.blocks(rows, reuse=True, start=start, stop=stop), start * width)
 
     def join() -> None:

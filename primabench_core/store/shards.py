@@ -12,8 +12,7 @@ import math
 import os
 from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from contextvars import ContextVar
+from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -24,30 +23,16 @@ import numpy as np
 from attrs import define, field, frozen
 from numpy.typing import NDArray
 
-_THREADS = min(4, os.cpu_count() or 1)
+from primabench_core.state.threads import allowed
+
+_THREADS = 4
+"""Decode at once, where there are processors for them."""
 _PIECE_BYTES = 1 << 18
 _OPEN = 8
 """Shards that are open at a time."""
 _NOTHING = np.iinfo(np.uint64).max
 _SEEKING: AbstractContextManager[object] = nullcontext() if hasattr(os, "pread") else Lock()
 """Without positioned reads threads must not move a file's place under each other."""
-
-
-_alone: ContextVar[bool] = ContextVar("decoding_alone", default=False)
-
-
-@contextmanager
-def decoding_alone() -> Iterator[None]:
-    """Within it the calling thread decodes by itself.
-
-    For callers that are themselves one of many, such as the workers of a cluster: the processors have been given out
-    already, and more threads would only take them from each other.
-    """
-    before = _alone.set(True)
-    try:
-        yield
-    finally:
-        _alone.reset(before)
 
 
 class ShardAbsentError(Exception):
@@ -310,7 +295,7 @@ class Rows:
             self._last = (piece.shard, piece.chunk, chunk)
 
         worth = len(pending) > 1 and layout.chunk_rows * layout.row_bytes >= 1 << 18
-        if worth and _THREADS > 1 and not _alone.get():
+        if worth and allowed(_THREADS) > 1:
             list(_pool(os.getpid()).map(decode, pending))
         else:
             for item in pending:
@@ -320,7 +305,7 @@ class Rows:
 @cache
 def _pool(process: int) -> ThreadPoolExecutor:
     """Threads that decode; a forked child makes its own."""
-    return ThreadPoolExecutor(_THREADS, thread_name_prefix="primabench-decode")
+    return ThreadPoolExecutor(allowed(_THREADS), thread_name_prefix="primabench-decode")
 
 
 def _pieces(layout: _Layout, start: int, stop: int) -> Iterator[_Piece]:

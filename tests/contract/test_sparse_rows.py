@@ -37,6 +37,14 @@ def test_rows_columns_and_pieces_are_those_of_the_array(seed, kind, data):
         assert (rows.csr().toarray() == x).all()
 
 
+def test_room_behind_the_last_row_is_no_part_of_the_matrix():
+    x = drawn(3)
+    matrix = sparse.csr_matrix(x)
+    matrix.data, matrix.indices = np.append(matrix.data, [9, 9]), np.append(matrix.indices, [0, 1])
+    matrix.data = matrix.data.astype(np.float32)
+    assert (SparseRows.of(matrix).dense() == x).all()
+
+
 def test_duplicates_explicit_zeros_and_other_types():
     twice = sparse.csr_matrix((np.array([1, 2, 0, 4], np.float32), [1, 1, 0, 2], [0, 3, 4]), shape=(2, 3))
     rows = SparseRows.of(twice)

@@ -200,6 +200,28 @@ def test_rows_without_ids_come_in_one_update_only(whole):
     assert numbered.compute().scores == scores
 
 
+def test_rows_without_ids_that_were_not_taken_leave_no_trace(whole, monkeypatch):
+    names, true, x, _ = whole
+    run = run_of(names, true, MEANS)
+
+    def full(*_, **__):
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("primabench_core.state.open_rows.OpenRows.append", full)
+        with pytest.raises(MemoryError):
+            run.update(value=x, perturbation=names)
+    feed(run, names, x, range(N)).compute()
+
+
+def test_a_sparse_matrix_that_leaves_its_shape_is_refused(whole):
+    names, true, x, _ = whole
+    matrix = sparse.csr_matrix(x)
+    matrix.indices[0] = x.shape[1]
+    with pytest.raises(ContractError, match="outside of the"):
+        run_of(names, true, MEANS).update(ids=IDS, value=matrix, perturbation=names)
+
+
 def test_a_row_is_of_a_control_or_of_another_perturbation_but_not_of_both(whole):
     names, true, x, expected = whole
     control, other = (next(i for i in range(N) if (names[i] == "control") == c) for c in (True, False))

@@ -15,6 +15,7 @@ from scipy import sparse
 
 from primabench_core.contract.evaldata import EvalData
 from primabench_core.errors import CorruptDataError
+from primabench_core.state.threads import one_thread
 from primabench_core.store import lazy, shards
 from primabench_core.store.content import content_root
 from primabench_core.store.zarr_io import open_lazy, write
@@ -228,9 +229,9 @@ def test_one_of_many_callers_decodes_by_itself(tmp_path, monkeypatch):
     write(EvalData({"x": values}), tmp_path / "x", chunk_bytes=1 << 18, shard_bytes=1 << 20, compress=True)
     started = []
     pool = shards._pool
-    monkeypatch.setattr(shards, "_THREADS", 2)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1}, raising=False)
     monkeypatch.setattr(shards, "_pool", lambda process: started.append(process) or pool(process))
-    with shards.decoding_alone():
+    with one_thread():
         assert open_lazy(tmp_path / "x").fields["x"][:].tobytes() == values.tobytes()
     assert not started
     assert open_lazy(tmp_path / "x").fields["x"][:].tobytes() == values.tobytes()

@@ -173,6 +173,9 @@ def test_a_date_to_come_is_refused(ledger, registry, make):
     ledger.add(make("One", at="2025-03-02T20:00:00Z"), registry, now=NOW)  # a day: clocks differ
     with pytest.raises(UsageError, match="to come"):
         ledger.add(make("One", at="2025-03-02T20:00:01Z"), registry, now=NOW)
+    eastern = NOW.astimezone(datetime.timezone(datetime.timedelta(hours=14)))  # the same moment
+    with pytest.raises(UsageError, match="to come"):
+        ledger.add(make("One", at="2025-03-02T20:00:01Z"), registry, now=eastern)
     assert len(ledger.entries()) == 1
 
 

@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 import pytest
 from primabench_task_singlecell.baselines import embedding as baselines
+from primabench_task_singlecell.embedding.transfer import label_transfer
 from primabench_task_singlecell.preparers.embedding import prepare_by_species
 from primabench_task_singlecell.specs import embedding_quality as specs
 
 import primabench_core as pb
+from primabench_core.errors import ParameterError
 from primabench_core.evaluation.baselines import predict_baseline
 from primabench_core.evaluation.oracle import evaluate_oracle
+from primabench_core.state.rows import Labels, Rows
 from primabench_core.store.access import dataset_content_hash
 from primabench_core.store.build import build_dataset
 
@@ -208,3 +211,14 @@ def test_the_pancreas_of_small_tables_goes_through_recipe_preparer_and_baseline(
     result = pb.score("label_transfer", {"embedding": found["embedding"]}, truth, k=5, fit_on="human")
     assert dict(result.per_unit) == {"human -> mouse": result.value}
     assert 0.9 < result.value <= 1.0
+
+
+def test_a_domain_of_which_no_cell_came_is_no_misspelt_one():
+    domain = Labels(np.repeat([0, 1], 20), ("human", "mouse", "rat"))
+    label = Labels(np.tile([0, 1], 20), ("a", "b"))
+    embedding = np.random.default_rng(0).normal(size=(40, 2))
+    rows = Rows(40, {"embedding": embedding}, {"label": label, "domain": domain}, classes=label.classes)
+    found = label_transfer(rows, fit_on="rat")
+    assert (found.value, found.reason) == (None, "component_undefined")
+    with pytest.raises(ParameterError, match="yeast"):
+        label_transfer(rows, fit_on="yeast")

@@ -52,18 +52,18 @@ def test_a_store_is_read_in_partitions(client, stored, expected, rows):
         same(found["model"], expected)
 
 
-def _decodes_alone():
-    """Whether a fold, where this runs, leaves the processors to its neighbours."""
-    from primabench_core.store import shards
+def _threads_of_a_task():
+    """How many threads a task, where this runs, may start."""
+    from primabench_core.state.threads import allowed
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(folding, "_folded_here", lambda *_: shards._alone.get())
-        return folding._folded(None, [], None)
+        patch.setattr("os.sched_getaffinity", lambda _: set(range(8)), raising=False)
+        return folding._told(lambda: {"threads": allowed(4)})["threads"]
 
 
-def test_a_worker_starts_no_threads_for_reading(client):
-    assert client.submit(_decodes_alone).result()
-    assert not _decodes_alone()
+def test_a_worker_starts_no_threads_of_its_own(client):
+    assert client.submit(_threads_of_a_task).result() == 1
+    assert _threads_of_a_task() == 4
 
 
 def test_one_failure_does_not_stop_the_others(client, predicted, stored, expected, tmp_path):

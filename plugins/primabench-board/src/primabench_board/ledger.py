@@ -137,7 +137,7 @@ class Ledger:
         faults = misfits(submission, registry)
         if faults:
             raise UsageError("\n".join(["The result does not fit the registry:", *(f"  - {f}" for f in faults)]))
-        clock = now or datetime.datetime.now(datetime.UTC)
+        clock = (now or datetime.datetime.now(datetime.UTC)).astimezone(datetime.UTC)
         _check_date(submission, clock)
         moment = clock.strftime(MOMENT)
         digest = hashlib.sha256(to_document(submission).encode()).hexdigest()

@@ -55,6 +55,8 @@ def label_transfer(
     if len(domain.classes) < 2:
         return Outcome.undefined("single_batch", "every cell is of the same domain", n=state.n)
     if fit_on and fit_on not in map(str, domain.classes):
+        if fit_on in map(str, state.truth["domain"].classes):
+            return Outcome.undefined("component_undefined", f"no cell of {fit_on!r} was predicted", n=state.n)
         raise ParameterError(f"No cell is of the domain {fit_on!r}.", remedy=f"fit_on={domain.classes[0]!r}")
     found: dict[str, float | None] = {}
     identity: dict[str, Any] = {}
