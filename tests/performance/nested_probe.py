@@ -49,7 +49,8 @@ def folds(n: int) -> list[Fold]:
 
 def sides(x: np.ndarray, target: np.ndarray, label: np.ndarray) -> dict[str, Callable[[list[Fold]], list[float]]]:
     """What runs on outer folds: fits on the rows of each, predicts its held ones, gives the penalties."""
-    from primabench_metrics.penalties import Nest, logistic_nests, ridge_in_folds, ridge_left_out
+    from primabench_metrics.logistic_nests import Nest, logistic_nests
+    from primabench_metrics.penalties import ridge_in_folds, ridge_left_out
     from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, Ridge, RidgeCV
     from sklearn.model_selection import GridSearchCV
     from sklearn.pipeline import make_pipeline

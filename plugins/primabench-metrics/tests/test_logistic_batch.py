@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from primabench_metrics import penalties
+from primabench_metrics import logistic_nests, penalties
 from primabench_metrics.logistic import GRADIENT, probabilities
-from primabench_metrics.logistic_batch import Batch, decisions
+from primabench_metrics.logistic_batch import CLOSE, Batch, decisions
 from primabench_metrics.runs import area, area_of, rank_counts
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -58,9 +58,9 @@ def test_both_ways_choose_alike_and_as_scikit_learn(n, width, k, monkeypatch):
     folds = [np.flatnonzero(np.arange(n) % 5 == fold) for fold in range(5)]
     found = {}
     for largest in (10_000, 0):
-        monkeypatch.setattr(penalties, "LARGEST_HESSIAN", largest)
-        nest = penalties.Nest(np.arange(n), np.arange(n, n + 10), folds)
-        (found[largest],) = penalties.logistic_nests(np.vstack([x, others]), np.append(y, y[:10]), k, [nest])
+        monkeypatch.setattr(logistic_nests, "LARGEST_HESSIAN", largest)
+        nest = logistic_nests.Nest(np.arange(n), np.arange(n, n + 10), folds)
+        (found[largest],) = logistic_nests.logistic_nests(np.vstack([x, others]), np.append(y, y[:10]), k, [nest])
     assert found[0].strength == found[10_000].strength
     assert found[0].decision == pytest.approx(found[10_000].decision, abs=1e-3)
     assert max(found[0].gradient, found[10_000].gradient) <= GRADIENT
@@ -101,9 +101,9 @@ def test_fits_that_need_not_be_exact_are_close_and_repeat_to_the_bit():
     x, y = make(150, 60, seed=3)
     parts, strengths = [np.arange(100), np.arange(50, 150)], (1e-4, 1e-2, 1.0, 1e2)
     batch = Batch.of(x, y, 2)
-    exact, gradient = batch.fit(parts, strengths)
-    near, _ = batch.fit(parts, strengths, exact=False)
-    again, _ = Batch.of(x, y, 2).fit(parts, strengths, exact=False)
+    exact, gradient = batch.fits(parts).path(strengths)
+    near, _ = batch.fits(parts).path(strengths, CLOSE)
+    again, _ = Batch.of(x, y, 2).fits(parts).path(strengths, CLOSE)
     assert gradient.max() <= GRADIENT
     assert near.tobytes() == again.tobytes()
     scores, close = batch.decide(exact, batch.rows), batch.decide(near, batch.rows)
@@ -118,11 +118,11 @@ def test_nests_together_are_nests_one_by_one(k, monkeypatch):
     for outer in range(3):
         score = np.flatnonzero(np.arange(150) % 3 == outer)
         fit = np.setdiff1d(np.arange(150), score)
-        nests.append(penalties.Nest(fit, score, [np.flatnonzero(np.arange(100) % 4 == i) for i in range(4)]))
-    apart = penalties.logistic_nests(x, y, k, nests)  # by whole Hessians
-    monkeypatch.setattr(penalties, "LARGEST_HESSIAN", 0)
-    together = penalties.logistic_nests(x, y, k, nests)
-    overlapping = penalties.logistic_nests(x, y, k, [nests[0], nests[0], nests[1]])
+        nests.append(logistic_nests.Nest(fit, score, [np.flatnonzero(np.arange(100) % 4 == i) for i in range(4)]))
+    apart = logistic_nests.logistic_nests(x, y, k, nests)  # by whole Hessians
+    monkeypatch.setattr(logistic_nests, "LARGEST_HESSIAN", 0)
+    together = logistic_nests.logistic_nests(x, y, k, nests)
+    overlapping = logistic_nests.logistic_nests(x, y, k, [nests[0], nests[0], nests[1]])
     for one, two, three in zip(apart, together, [overlapping[1], overlapping[2], None], strict=True):
         assert two.gradient <= GRADIENT
         assert one.strength == two.strength
@@ -135,10 +135,10 @@ def test_products_with_rows_that_fits_leave_out_are_left_out_and_change_nothing(
     x, y = make(120, 40, seed=5)
     parts = [np.flatnonzero(np.arange(120) % 3 != fold) for fold in range(3)]
     batch = Batch.of(x, y, 2)
-    whole, _ = batch.fit(parts, (1e-2, 1.0))
+    whole, _ = batch.fits(parts).path((1e-2, 1.0))
     held = tuple(np.setdiff1d(np.arange(120), part) for part in parts)
-    cut, gradient = batch.fit(parts, (1e-2, 1.0), held=held)
-    some, _ = batch.fit(parts, (1e-2, 1.0), held=held[:2])
+    cut, gradient = batch.fits(parts, held).path((1e-2, 1.0))
+    some, _ = batch.fits(parts, held[:2]).path((1e-2, 1.0))
     assert gradient.max() <= GRADIENT
     assert cut == pytest.approx(whole, abs=1e-6)
     assert some == pytest.approx(whole, abs=1e-6)
@@ -148,9 +148,9 @@ def test_a_fit_from_elsewhere_ends_at_the_same_place():
     x, y = make(120, 40, seed=6)
     x[:, 5] = 2.0  # never varies: its coefficient stays 0
     parts, batch = [np.arange(80), np.arange(40, 120)], Batch.of(x, y, 2)
-    found, _ = batch.fit(parts, (1e-2, 1.0))
+    found, _ = batch.fits(parts).path((1e-2, 1.0))
     for start in (found[:, 0], found[:, 1], np.zeros_like(found[:, 0]), np.ones_like(found[:, 0])):
-        again, gradient = batch.refit(parts, np.array([1.0, 1e-2]), start)
+        again, gradient = batch.fits(parts).settle(slice(None), np.array([1.0, 1e-2]), start)
         assert gradient.max() <= GRADIENT
         assert again[0] == pytest.approx(found[0, 1], abs=1e-5)
         assert again[1] == pytest.approx(found[1, 0], abs=1e-5)
@@ -188,14 +188,14 @@ def test_directions_are_looked_for_only_where_some_stand_out(top):
         assert batch.spread[-1] == pytest.approx(exact[0], rel=1e-3)
 
 
-def in_folds(n: int, outer: int, inner: int) -> list[penalties.Nest]:
+def in_folds(n: int, outer: int, inner: int) -> list[logistic_nests.Nest]:
     """Every outer fold in turn, rows dealt out in order."""
     nests = []
     for fold in range(outer):
         score = np.flatnonzero(np.arange(n) % outer == fold)
         fit = np.setdiff1d(np.arange(n), score)
         nests.append(
-            penalties.Nest(fit, score, [np.flatnonzero(np.arange(len(fit)) % inner == i) for i in range(inner)])
+            logistic_nests.Nest(fit, score, [np.flatnonzero(np.arange(len(fit)) % inner == i) for i in range(inner)])
         )
     return nests
 
@@ -208,11 +208,10 @@ def test_a_far_row_that_a_nest_does_not_fit_on_does_not_touch_its_scale(size, k,
     far = x.copy()
     far[0] *= size
     others = nests[0].score > 0  # row 0 is among the scored ones of the first nest
-    (expected,) = penalties.logistic_nests(
-        x, y, k, nests[:1]
-    )  # by whole Hessians, where every fit has a scale of its own
-    monkeypatch.setattr(penalties, "LARGEST_HESSIAN", 0)
-    found = penalties.logistic_nests(far, y, k, nests)
+    # by whole Hessians every fit has a scale of its own
+    (expected,) = logistic_nests.logistic_nests(x, y, k, nests[:1])
+    monkeypatch.setattr(logistic_nests, "LARGEST_HESSIAN", 0)
+    found = logistic_nests.logistic_nests(far, y, k, nests)
     assert found[0].strength == expected.strength
     assert found[0].decision[others] == pytest.approx(expected.decision[others], abs=1e-4)
     assert max(one.gradient for one in found) <= GRADIENT
@@ -225,14 +224,20 @@ def test_a_far_row_that_an_inner_fold_holds_out_does_not_touch_its_scale(size, m
     nests = in_folds(90, 3, 4)[1:2]
     assert 0 in nests[0].fit
     seen: list[np.ndarray] = []  # scores of each inner fold, by whole Hessians and then together
-    monkeypatch.setattr(penalties, "_best", lambda decided, *args: seen.extend(decided) or 2)
-    penalties.logistic_nests(x, y, 2, nests)
-    monkeypatch.setattr(penalties, "LARGEST_HESSIAN", 0)
-    (found,) = penalties.logistic_nests(x, y, 2, nests)
+
+    def third(decided, *args):
+        seen.extend(one.copy() for one in decided)
+        return np.eye(len(penalties.STRENGTHS))[2]
+
+    monkeypatch.setattr(logistic_nests, "_scores", third)
+    monkeypatch.setattr(logistic_nests, "LEVELS", (1e-6,))  # the first look is then the last
+    logistic_nests.logistic_nests(x, y, 2, nests)
+    monkeypatch.setattr(logistic_nests, "LARGEST_HESSIAN", 0)
+    (found,) = logistic_nests.logistic_nests(x, y, 2, nests)
     held = nests[0].fit[nests[0].inner[0]]
     assert held[0] == 0
     assert seen[4][:5, 1:] == pytest.approx(seen[0][:5, 1:], abs=1e-3)
-    for one, two in zip(seen[1:4], seen[5:], strict=True):
+    for one, two in zip(seen[1:4], seen[5:8], strict=True):
         assert two[:5] == pytest.approx(one[:5], abs=1e-3)
     assert found.gradient <= GRADIENT
 
@@ -256,7 +261,7 @@ def test_a_column_that_does_not_vary_in_a_fit_does_not_set_it_apart_and_does_no_
     parts, strengths = [np.arange(40)], (1e-4, 1e-2, 1.0, 1e2)
     batch = Batch.of(x, y, 2)
     assert not batch.apart(x, parts).any()
-    found, gradient = batch.fit(parts, strengths)
+    found, gradient = batch.fits(parts).path(strengths)
     without, _ = decisions(np.delete(x, 3, axis=1), y, 2, parts, strengths)
     assert gradient.max() <= GRADIENT
     assert np.abs(found[..., 3]).max() == 0.0
@@ -264,13 +269,12 @@ def test_a_column_that_does_not_vary_in_a_fit_does_not_set_it_apart_and_does_no_
 
 
 def test_nests_are_cut_where_the_room_ends(monkeypatch):
-    monkeypatch.setattr(penalties, "ROOM", 10)
-    assert penalties._chunks([4, 6, 1, 20, 3, 3]) == [slice(0, 2), slice(2, 3), slice(3, 4), slice(4, 6)]
-    assert penalties._chunks([10]) == [slice(0, 1)]
+    monkeypatch.setattr(logistic_nests, "ROOM", 10)
+    assert logistic_nests._chunks([4, 6, 1, 20, 3, 3]) == [slice(0, 2), slice(2, 3), slice(3, 4), slice(4, 6)]
+    assert logistic_nests._chunks([10]) == [slice(0, 1)]
     monkeypatch.undo()
-    (nest,) = in_folds(10, 2, 5)[:1]
-    assert penalties._chunks([penalties._room(nest, 2000, 1024, 1, 9)] * 5) == [slice(0, 5)]
-    donors = penalties._chunks([penalties._room(nest, 10_000, 1024, 20, 9)] * 200)
+    assert logistic_nests._chunks([logistic_nests._room(5, 2000, 1024, 1, 9)] * 5) == [slice(0, 5)]
+    donors = logistic_nests._chunks([logistic_nests._room(5, 10_000, 1024, 20, 9)] * 200)
     assert max(chunk.stop - chunk.start for chunk in donors) == 8
     assert sum(chunk.stop - chunk.start for chunk in donors) == 200
 
@@ -279,16 +283,16 @@ def test_nests_are_cut_where_the_room_ends(monkeypatch):
 def test_memory_does_not_grow_with_outer_folds_and_turns_change_nothing(k, monkeypatch):
     x, y = make(160, 60, k, seed=12)
     nests, outputs = in_folds(160, 12, 3), 1 if k == 2 else k
-    monkeypatch.setattr(penalties, "LARGEST_HESSIAN", 0)
+    monkeypatch.setattr(logistic_nests, "LARGEST_HESSIAN", 0)
     strengths = penalties.STRENGTHS[1:4]
-    room = penalties._room(nests[0], 160, 60, outputs, len(strengths))
+    room = logistic_nests._room(len(nests[0].inner), 160, 60, outputs, len(strengths))
     peaks, found = [], []
-    penalties.logistic_nests(x, y, k, nests[:1], strengths)  # what is imported at first use is no part of it
+    logistic_nests.logistic_nests(x, y, k, nests[:1], strengths)  # what is imported at first use is no part of it
     for many in (12, 2):
-        monkeypatch.setattr(penalties, "ROOM", many * room)
+        monkeypatch.setattr(logistic_nests, "ROOM", many * room)
         gc.collect()
         tracemalloc.start()
-        found.append(penalties.logistic_nests(x, y, k, nests, strengths))
+        found.append(logistic_nests.logistic_nests(x, y, k, nests, strengths))
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         assert peaks[-1] <= many * room + 10 * x.nbytes
@@ -296,3 +300,108 @@ def test_memory_does_not_grow_with_outer_folds_and_turns_change_nothing(k, monke
     for one, two in zip(*found, strict=True):
         assert one.strength == two.strength
         assert one.decision == pytest.approx(two.decision, abs=1e-4)
+
+
+def draw(seed: int) -> tuple[np.ndarray, np.ndarray, int, list[logistic_nests.Nest]]:
+    """Few rows and many columns of several kinds, where scores with large C are nearly alike; three outer folds."""
+    rng = np.random.default_rng(seed)
+    n, width, k = int(rng.integers(40, 120)), int(rng.integers(60, 160)), 3 if seed % 4 == 3 else 2
+    x = rng.standard_normal((n, width))
+    kind = seed % 3
+    if kind == 1:
+        x = np.exp(2 * x)
+    elif kind == 2:
+        x = (x > 1) * rng.poisson(3, x.shape).astype(float)
+    signal = x[:, :8] @ rng.standard_normal(8)
+    signal = signal / signal.std() * rng.choice([0.1, 0.5, 2.0]) + rng.standard_normal(n)
+    y = np.argsort(np.argsort(signal)) * k // n
+    nests = []
+    for fold in range(3):
+        score = np.flatnonzero(np.arange(n) % 3 == fold)
+        fit = np.setdiff1d(np.arange(n), score)
+        by_class = np.argsort(y[fit], kind="stable")
+        nests.append(logistic_nests.Nest(fit, score, [by_class[i::4] for i in range(4)]))
+    return x, y, k, nests
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_race_of_penalties_ends_as_if_all_had_been_settled(seed, monkeypatch):
+    x, y, k, nests = draw(seed)
+    monkeypatch.setattr(logistic_nests, "LARGEST_HESSIAN", 10_000)
+    exact = logistic_nests.logistic_nests(x, y, k, nests)
+    monkeypatch.setattr(logistic_nests, "LARGEST_HESSIAN", 0)
+    found = logistic_nests.logistic_nests(x, y, k, nests)
+    assert [one.strength for one in found] == [one.strength for one in exact]
+    for one, two in zip(found, exact, strict=True):
+        assert max(one.gradient, two.gradient) <= GRADIENT
+        if one.strength <= 1e2:
+            assert probabilities(one.decision) == pytest.approx(probabilities(two.decision), abs=1e-3)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 7, 9])
+def test_scores_of_a_first_look_are_off_by_less_than_is_said(seed, monkeypatch):
+    x, y, k, nests = draw(seed)
+    seen: dict[float, list[tuple[np.ndarray, np.ndarray]]] = {}
+    scores_of = logistic_nests._InnerFits._scores
+
+    def watched(self, nest, close):
+        found = scores_of(self, nest, close)
+        seen.setdefault(close, []).append(found)
+        return found
+
+    monkeypatch.setattr(logistic_nests._InnerFits, "_scores", watched)
+    monkeypatch.setattr(logistic_nests, "LARGEST_HESSIAN", 0)
+    for close in (1e-2, 1e-7):
+        monkeypatch.setattr(logistic_nests, "LEVELS", (close,))
+        logistic_nests.logistic_nests(x, y, k, nests)
+    for (rough, doubts), (settled, _) in zip(seen[1e-2], seen[1e-7], strict=True):
+        assert np.all(np.abs(settled - rough) <= doubts + penalties.SAME)
+
+
+def test_penalties_that_tie_once_settled_leave_the_stronger_one(monkeypatch):
+    scores = np.array([0.5, 0.7, np.nextafter(0.7, 1.0), 0.6])  # equal but for the order of a sum
+    monkeypatch.setattr(logistic_nests, "_scores", lambda *args: scores)
+    monkeypatch.setattr(logistic_nests, "_turning", lambda *args: 0.0)
+    x, y = make(60, 6, seed=14)
+    monkeypatch.setattr(logistic_nests, "LARGEST_HESSIAN", 0)
+    (found,) = logistic_nests.logistic_nests(x, y, 2, in_folds(60, 3, 4)[:1], (1e-2, 1e-1, 1.0, 1e1))
+    assert found.strength == 1e-1
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(-6, 6).map(float) | st.floats(-5, 5), st.floats(0, 2) | st.just(0.0), st.booleans()),
+        max_size=12,
+    )
+)
+@settings(deadline=None)
+def test_pairs_in_doubt_are_those_that_differ_and_could_turn_round(rows):
+    scores, reach = (np.asarray([row[at] for row in rows], np.float64) for at in (0, 1))
+    positive = np.asarray([row[2] for row in rows], bool)
+    ones, others = np.flatnonzero(positive), np.flatnonzero(~positive)
+    low, high = scores - reach, scores + reach
+    near = sum(scores[i] != scores[j] and low[i] <= high[j] and low[j] <= high[i] for i in ones for j in others)
+    expected = min(near, near / np.sqrt(max(1, len(rows))) + 4) / max(1, len(ones) * len(others))
+    assert logistic_nests._turning(scores, reach, positive) == pytest.approx(expected, abs=1e-12)
+
+
+def test_only_what_may_be_the_best_is_settled(monkeypatch):
+    x, y = make(300, 40, seed=13)
+    (nest,) = in_folds(300, 3, 4)[:1]
+    settled: list[tuple[float, int]] = []
+    settle = logistic_nests._InnerFits._settle
+
+    def watched(self, of, at, close):
+        settled.extend((close, place) for place in at.tolist())
+        settle(self, of, at, close)
+
+    monkeypatch.setattr(logistic_nests._InnerFits, "_settle", watched)
+    monkeypatch.setattr(logistic_nests, "LARGEST_HESSIAN", 0)
+    (found,) = logistic_nests.logistic_nests(x, y, 2, [nest])
+    (one,) = logistic_nests.logistic_nests(x, y, 2, [nest], (found.strength,))
+    assert one.strength == found.strength
+    assert one.decision == pytest.approx(found.decision, abs=1e-6)
+    places = {place for _, place in settled}
+    assert penalties.STRENGTHS.index(found.strength) in places
+    assert len(places) < len(penalties.STRENGTHS)
+    assert all(len([p for c, p in settled if c == close and p == place]) <= 4 for close, place in settled)

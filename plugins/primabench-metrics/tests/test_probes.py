@@ -272,7 +272,7 @@ class TestKnnProbe:
     def test_an_inner_fold_without_a_value_is_never_scored(self, monkeypatch):
         x, y = make(18, 60)
         fold = dealt(y, 3)
-        monkeypatch.setattr("primabench_metrics.penalties.area_of", lambda scores, is_positive: None)
+        monkeypatch.setattr("primabench_metrics.logistic_nests.area_of", lambda scores, is_positive: None)
         assert reason(lp.linear_probe(rows({"embedding": x}, {"label": y, "fold": fold}))) == "too_few_items"
 
 

@@ -18,14 +18,13 @@ from primabench_metrics.correlation import pearson_of
 from primabench_metrics.folds import Split, is_stratified, row_names, splits_of
 from primabench_metrics.knn_probe import probe_identity
 from primabench_metrics.logistic import GRADIENT, probabilities
+from primabench_metrics.logistic_nests import Nest, logistic_nests
 from primabench_metrics.penalties import (
     INNER_FOLDS,
     PENALTIES,
     SAME,
     STRENGTHS,
-    Nest,
     SkippedError,
-    logistic_nests,
     ridge_in_folds,
     ridge_left_out,
 )
@@ -67,7 +66,8 @@ def linear_probe(state: Rows, *, task: str = "", allow_unstratified: bool = Fals
     inner cross-validation on them, fit, predict the scored rows. Classes: L2 logistic regression, C from 1e-4 to 1e4,
     at most five stratified inner folds, inner score AUROC for two classes and log loss for more. Numbers: ridge
     regression, alpha from 1e-3 to 1e6, five inner folds, squared error. Inner scores within 1e-9 take the stronger
-    penalty. Fits are converged to a gradient norm of 1e-8, so that the score is not that of a solver.
+    penalty. The fit that scores is converged to a gradient norm of 1e-8, those that choose as far as the choice hangs
+    on them, so that neither is that of a solver.
 
     The pooled score is the value. Each fold's intercept follows its training mean, which moves against the held-out
     mean; pooled ranks pick that up, so the mean over folds stands beside it (Airola et al. 2011; flag

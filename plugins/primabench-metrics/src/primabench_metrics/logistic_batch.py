@@ -16,7 +16,7 @@ from attrs import frozen
 from numpy.typing import NDArray
 
 from primabench_metrics.basis import Standard, standardise
-from primabench_metrics.logistic import targets
+from primabench_metrics.logistic import GRADIENT, targets
 from primabench_metrics.logistic_descent import descend
 from primabench_metrics.logistic_problems import Floats, Ints, Problems, doubtful
 
@@ -58,12 +58,12 @@ def decisions(
     gradient = np.zeros((len(fitted), len(strengths)))
     if not apart.all():
         near = [part for part, alone in zip(fitted, apart, strict=True) if not alone]
-        coefficients, gradient[~apart] = batch.fit(near, strengths)
+        coefficients, gradient[~apart] = batch.fits(near).path(strengths)
         scores[~apart] = batch.decide(coefficients, batch.rows)
     for at in np.flatnonzero(apart):
         part = fitted[at]
         own = Batch.of(points[part], codes[part], classes)
-        (coefficients,), gradient[at] = own.fit([np.arange(len(part))], strengths)
+        (coefficients,), gradient[at] = own.fits([np.arange(len(part))]).path(strengths)
         scores[at] = own.decide_others(coefficients, points)
     return scores, gradient
 
@@ -120,41 +120,15 @@ class Batch:
             found[part] = standardise(points[np.ix_(fitted[part], columns)]).varies.any()
         return found
 
-    def fit(
-        self, fitted: list[Ints], strengths: tuple[float, ...], *, exact: bool = True, held: tuple[Ints, ...] = ()
-    ) -> tuple[Floats, Floats]:
-        """Coefficients (parts, strengths, o, width + 1) for these rows' scale, and (parts, strengths) gradient norms.
+    def fits(self, fitted: list[Ints], held: tuple[Ints, ...] = ()) -> Fits:
+        """What is fitted on some of the rows.
 
         Args:
             fitted: Rows of each fit.
-            strengths: Values of C, smallest first; every part is fitted with each.
-            exact: To a gradient norm of 1e-8; else also to :data:`CLOSE`.
             held: Sets of rows that some fits leave out together: products with them are then left out too.
         """
         whole = self._problems(fitted, held)
-        single = whole.cast(np.float32)
-        found = np.zeros((len(strengths), *whole.shape))
-        norms = np.zeros((len(strengths), len(fitted)))
-        for at, strength in enumerate(strengths):
-            found[at] = _ahead(found, strengths, at)
-            norms[at] = _settle(whole, single, np.full(len(fitted), strength), found[at], exact)
-        scaled = np.empty((len(fitted), len(strengths), *whole.shape[1:]))
-        for at, weights in enumerate(found):
-            scaled[:, at] = whole.scaled(weights)
-        return scaled, norms.T
-
-    def refit(self, fitted: list[Ints], strengths: Floats, start: Floats) -> tuple[Floats, Floats]:
-        """Coefficients (parts, o, width + 1) for these rows' scale, and (parts,) gradient norms, at most 1e-8.
-
-        Args:
-            fitted: Rows of each fit.
-            strengths: (parts,) C of each.
-            start: (parts, o, width + 1) coefficients to start from.
-        """
-        whole = self._problems(fitted, ())
-        weights = whole.unscaled(start)
-        norms = _settle(whole, whole.cast(np.float32), strengths, weights, True)
-        return whole.scaled(weights), norms
+        return Fits(whole, whole.cast(np.float32))
 
     def _problems(self, fitted: list[Ints], held: tuple[Ints, ...]) -> Problems:
         leading = (self.directions, self.spread, self.rest)
@@ -180,13 +154,79 @@ class Batch:
         return self.decide(coefficients, np.hstack([self.scale.apply(points), np.ones((len(points), 1))]))
 
 
-def _settle(whole: Problems, single: Problems, strengths: Floats, weights: Floats, exact: bool) -> Floats:
+@frozen(eq=False)
+class Fits:
+    """Fits on parts of the rows of a batch. Coefficients are for the batch's standardised rows, (o, width + 1) each."""
+
+    whole: Problems
+    single: Problems
+    """The same in single precision."""
+
+    def path(self, strengths: tuple[float, ...], close: float = 0.0) -> tuple[Floats, Floats]:
+        """Coefficients (parts, strengths, o, width + 1), and (parts, strengths) gradient norms.
+
+        Args:
+            strengths: Values of C, smallest first; every part is fitted with each.
+            close: What ends a fit is |gradient| ≤ close·|penalty's gradient|; without, a gradient norm of 1e-8.
+        """
+        parts = len(self.whole.weight)
+        found = np.zeros((len(strengths), *self.whole.shape))
+        norms = np.zeros((len(strengths), parts))
+        for at, strength in enumerate(strengths):
+            found[at] = _ahead(found, strengths, at)
+            norms[at] = _settle(self.whole, self.single, np.full(parts, strength), found[at], close)
+        scaled = np.empty((parts, len(strengths), *self.whole.shape[1:]))
+        for at, weights in enumerate(found):
+            scaled[:, at] = self.whole.scaled(weights)
+        return scaled, norms.T
+
+    def settle(self, at: Ints | slice, strengths: Floats, start: Floats, close: float = 0.0) -> tuple[Floats, Floats]:
+        """Coefficients (parts, o, width + 1), and (parts,) gradient norms.
+
+        Args:
+            at: Which parts.
+            strengths: (parts,) C of each.
+            start: (parts, o, width + 1) coefficients to start from.
+            close: As of :meth:`path`.
+        """
+        whole, single = self.whole.some(at), self.single.some(at)
+        weights = whole.unscaled(start)
+        norms = _settle(whole, single, strengths, weights, close)
+        return whole.scaled(weights), norms
+
+    def reach(self, coefficients: Floats, rows: Floats) -> Floats:
+        """(parts, strengths, n) by how much a score moves, most likely, where coefficients turn by their own length.
+
+        |w|·|x|/√width, both in the scale of the part: of a row further out, more may be wrong.
+
+        Args:
+            coefficients: (parts, strengths, outputs, width + 1).
+            rows: (n, width + 1) standardised rows of the batch.
+        """
+        shift, inverse = self.whole.shift[:, 0, :-1], self.whole.inverse[:, 0, :-1]
+        varies, square = inverse > 0, np.square(inverse)
+        deviation = np.divide(1.0, inverse, out=np.zeros_like(inverse), where=varies)
+        outputs = coefficients.shape[2]
+        weights = np.stack(
+            [np.linalg.norm(w[..., :-1] * d, axis=(1, 2)) for w, d in zip(coefficients, deviation, strict=True)]
+        )
+        weights /= np.sqrt(outputs)
+        points = rows[:, :-1]
+        length = (
+            square @ np.square(points).T - 2 * (square * shift) @ points.T + (square * shift**2).sum(axis=1)[:, None]
+        )
+        length = np.sqrt(np.maximum(length, 0.0) / np.maximum(1, varies.sum(axis=1))[:, None])
+        return np.asarray(weights[..., None] * length[:, None])
+
+
+def _settle(whole: Problems, single: Problems, strengths: Floats, weights: Floats, close: float) -> Floats:
     """Move the weights in place, in single precision and then in double; (parts,) gradient norms."""
-    norms, close = descend(single.penalised(strengths), weights, CLOSE)
-    left = np.arange(len(weights)) if exact else np.flatnonzero(~close)
+    floor = 0.0 if close else GRADIENT
+    norms, ended = descend(single.penalised(strengths), weights, close or CLOSE, floor)
+    left = np.flatnonzero(~ended) if close else np.arange(len(weights))
     if len(left):
         again = weights[left]
-        norms[left], _ = descend(whole.some(left).penalised(strengths[left]), again, 0.0)
+        norms[left], _ = descend(whole.some(left).penalised(strengths[left]), again, close, floor)
         weights[left] = again
     return norms
 

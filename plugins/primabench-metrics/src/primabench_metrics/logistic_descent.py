@@ -6,10 +6,11 @@ import numpy as np
 from attrs import define, field
 from numpy.typing import NDArray
 
-from primabench_metrics.logistic import GRADIENT
 from primabench_metrics.logistic_problems import Floats, Problems, Reals, inner
 
 _TURNS, _MEMORY = 2000, 6
+_PATIENCE = 20
+"""Steps without a shorter gradient after which single precision has given what it can."""
 _SEARCHES, _SLOPE, _FAR = 8, 0.3, 8.0
 """Tries along a step, share of the slope that may be left, longest first try."""
 
@@ -79,13 +80,14 @@ class _Memory:
         self.seen = products
 
 
-def descend(problems: Problems, weights: Floats, close: float) -> tuple[Floats, NDArray[np.bool_]]:
+def descend(problems: Problems, weights: Floats, close: float, floor: float) -> tuple[Floats, NDArray[np.bool_]]:
     """Move the weights (b, o, q) in place to the optimum.
 
     Args:
         problems: In the precision in which steps are made.
         weights: float64, where to start.
-        close: Beside :data:`~primabench_metrics.logistic.GRADIENT`, |gradient| ≤ close·|penalty's gradient| is enough.
+        close: |gradient| ≤ close·|penalty's gradient| is enough.
+        floor: So is a gradient whose largest entry is this.
 
     Returns:
         (b,) the largest gradient entries, and whether that is enough: where it is not, the precision did not suffice.
@@ -99,14 +101,20 @@ def descend(problems: Problems, weights: Floats, close: float) -> tuple[Floats, 
     stretched = problems.stretch(gradient)
     memory = _Memory(np.zeros((len(at), 2 * _MEMORY, here[0].size), kind), _MEMORY)
     moved = np.ones(len(at), bool)
-    for _ in range(_TURNS):
+    shortest, since = np.full(len(at), np.inf), np.zeros(len(at), np.int64)
+    for turn in range(_TURNS):
         norms[at] = np.abs(gradient).max(axis=(1, 2))
-        done[at] = norms[at] <= GRADIENT
+        done[at] = norms[at] <= floor
+        length = inner(gradient, gradient)
         if close:
             pulled = problems.penalty * here
-            done[at] |= inner(gradient, gradient) <= close**2 * inner(pulled, pulled)
+            done[at] |= length <= close**2 * inner(pulled, pulled)
         weights[at] = here
         going = ~done[at] & moved
+        if kind == np.float32:
+            shorter = length < shortest[at]
+            shortest[at[shorter]], since[at[shorter]] = length[shorter], turn
+            going &= turn - since[at] < _PATIENCE
         if not going.any():
             break
         if not going.all():

@@ -108,7 +108,7 @@ class Problems:
         floats = {n: v.astype(kind) for n, v in own.items() if isinstance(v, np.ndarray) and v.dtype.kind == "f"}
         return evolve(self, **floats)
 
-    def some(self, at: Ints | NDArray[np.bool_]) -> Problems:
+    def some(self, at: Ints | NDArray[np.bool_] | slice) -> Problems:
         """Some of the problems."""
         names = ("used", "weight", "shift", "inverse", "penalty", "inside", "outside")
         return evolve(self, **{name: getattr(self, name)[at] for name in names})

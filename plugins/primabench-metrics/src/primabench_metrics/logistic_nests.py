@@ -1,0 +1,358 @@
+"""Logistic regressions in outer folds, C chosen in each over inner ones: small by Hessians, large ones together.
+
+Most values of C are far from the best, and fits with a large one take longest. So fits of inner folds are first made
+roughly with every C; only those whose score may be the best are then brought to where others would no longer differ.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from attrs import define, field, frozen
+from numpy.typing import NDArray
+
+from primabench_metrics.basis import Basis
+from primabench_metrics.logistic import GRADIENT, logistic_path, probabilities
+from primabench_metrics.logistic_batch import CLOSE, Batch, Fits
+from primabench_metrics.penalties import SAME, STRENGTHS, SkippedError, first_best
+from primabench_metrics.runs import area_of
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+LARGEST_HESSIAN = 400
+"""Columns of a Hessian up to which fits solve it whole."""
+LARGEST_IN_NEED = 4000
+"""Columns up to which the fit that scores does so where it did not converge otherwise."""
+ROOM = 1 << 30
+"""Bytes that the fits of nests made together may take beside the rows: more nests are gone through in turns. What one
+nest takes is not cut: for rows n, columns q, outputs o, inner folds b and nine values of C, 8·b·o·(10·n + 50·q)."""
+_OF_ROW, _OF_COLUMN = 10, 32
+"""Numbers for each output of a fit: see :func:`_room`."""
+_REACH = -float(np.log(np.finfo(float).eps))
+"""A linear score further out than this has the chance of one that is so far."""
+_SURE, _SURPLUS, _FEW_PAIRS = 8.0, 1.0, 4
+"""Times the likely error of a score that is reckoned with; pairs that may outnumber those that turn to the other side:
+so many of all by the root of the number of rows, and so many more."""
+LEVELS = (2e-2, 5e-3, 1e-3, 1e-4, 1e-6, 1e-8)
+"""How close the fits of a C come: no coefficients are further than this share of |w| from the optimum, as the objective
+is as convex as its penalty."""
+
+
+@frozen(eq=False)
+class Nest:
+    """An outer fold with its inner ones."""
+
+    fit: Ints
+    """Rows to fit on."""
+    score: Ints
+    """Rows to score."""
+    inner: list[Ints]
+    """Rows held out in turn, as places in ``fit``."""
+
+    @property
+    def parts(self) -> list[Ints]:
+        """Rows that each inner fold fits on."""
+        return [np.delete(self.fit, held) for held in self.inner]
+
+
+@frozen(eq=False)
+class Chosen:
+    """What came out of an outer fold."""
+
+    strength: float
+    """C that the inner folds chose."""
+    decision: Floats
+    """(m, outputs) linear scores of its scored rows: one output for two classes, else one a class."""
+    gradient: float
+    """Gradient norm that the fit reached."""
+
+
+def logistic_nests(
+    points: Floats, codes: Ints, classes: int, nests: list[Nest], strengths: tuple[float, ...] = STRENGTHS
+) -> list[Chosen]:
+    """Choose C in each nest over its inner folds, by AUROC for two classes, by log loss for more, and fit with it.
+
+    Large problems of all nests are fitted together, as far as there is :data:`ROOM` for them: see
+    :mod:`primabench_metrics.logistic_batch`. Rows that are far from those of a fit do not touch its scale.
+
+    Args:
+        points: (n, width) rows.
+        codes: (n,) in ``range(classes)``; of rows that no nest fits on, any.
+        classes: Number of classes, all of them among the rows of each nest.
+        nests: Outer folds.
+        strengths: Values of C, strongest penalty (smallest C) first.
+
+    Raises:
+        SkippedError: An inner fold holds one class alone.
+
+    Example:
+        >>> import numpy as np
+        >>> x = np.arange(12.0)[:, None]
+        >>> nest = Nest(np.arange(8), np.arange(8, 12), [np.array([0, 7]), np.array([1, 6])])
+        >>> (found,) = logistic_nests(x, np.arange(12) // 4 % 2, 2, [nest])
+        >>> found.strength, found.decision.shape
+        (0.0001, (4, 1))
+    """
+    least = min(len(nest.fit) for nest in nests)
+    if (min(least, points.shape[1]) + 1) * (1 if classes == 2 else classes) <= LARGEST_HESSIAN:
+        return [_nest_by_itself(points, codes, classes, nest, strengths) for nest in nests]
+    outputs = 1 if classes == 2 else classes
+    each = [_room(len(nest.inner), len(points), points.shape[1], outputs, len(strengths)) for nest in nests]
+    found: list[Chosen] = []
+    for chunk in _chunks(each):
+        found += _nests_together(points, codes, classes, nests[chunk], strengths)
+    return found
+
+
+def _room(fits: int, n: int, width: int, outputs: int, strengths: int) -> int:
+    """Bytes that inner fits take, at most, beside the rows that all share.
+
+    For each output of each fit: scores and what is made of them, for each row; coefficients for each C, twice, and
+    what the descent remembers, for each column.
+    """
+    return 8 * fits * outputs * (_OF_ROW * n + (2 * strengths + _OF_COLUMN) * (width + 1))
+
+
+def _chunks(each: list[int]) -> list[slice]:
+    """Nests in a row that have room together, or one that has not."""
+    ends, taken = [0], 0
+    for at, room in enumerate(each):
+        if taken and taken + room > ROOM:
+            ends.append(at)
+            taken = 0
+        taken += room
+    return [slice(start, end) for start, end in pairwise([*ends, len(each)])]
+
+
+def _nests_together(
+    points: Floats, codes: Ints, classes: int, nests: list[Nest], strengths: tuple[float, ...]
+) -> list[Chosen]:
+    """In one batch, but for fits whose rows its scale would round away: those have one each."""
+    rows = np.unique(np.concatenate([nest.fit for nest in nests]))
+    place = np.full(len(points), -1)
+    place[rows] = np.arange(len(rows))
+    fitted = [place[nest.fit] for nest in nests]
+    own = points[rows]
+    batch = Batch.of(own, codes[rows], classes)
+    room = _room(1, len(points), points.shape[1], len(batch.target), len(strengths))
+    inner = _InnerFits(batch, own, codes[rows], classes, strengths, max(len(nests[0].inner), ROOM // room))
+    inner.look(fitted, [nest.inner for nest in nests])
+    best = inner.choose()
+    apart = batch.apart(own, fitted)
+    together = np.flatnonzero(~apart)
+    fits: dict[int, tuple[Floats, float]] = {}
+    if len(together):
+        starts = np.stack([inner.lead(one, best[one]) for one in together])
+        of_last = batch.fits([fitted[one] for one in together])
+        final, norms = of_last.settle(slice(None), np.asarray([strengths[best[one]] for one in together]), starts)
+        fits = dict(zip(together.tolist(), zip(final, norms.tolist(), strict=True), strict=True))
+    found = []
+    for one, nest in enumerate(nests):
+        weights, norm = fits.get(one, (None, np.inf))
+        up_to = strengths[: best[one] + 1]
+        if weights is None:
+            chosen = _chosen_alone(points, codes, classes, nest, up_to)
+        else:
+            chosen = Chosen(up_to[-1], batch.decide_others(weights, points[nest.score]), norm)
+        columns = (min(len(nest.fit), points.shape[1]) + 1) * len(batch.target)
+        if chosen.gradient > GRADIENT and columns <= LARGEST_IN_NEED:
+            chosen = _chosen_by_hessians(points, codes, classes, nest, up_to)
+        found.append(chosen)
+    return found
+
+
+@define(eq=False)
+class _InnerFits:
+    """Fits of the inner folds of nests with every C; those that have a scale of their own are settled at once."""
+
+    batch: Batch
+    points: Floats
+    """(n, width) rows of the batch as they come."""
+    codes: Ints
+    classes: int
+    strengths: tuple[float, ...]
+    most: int
+    """Fits that there is room for at once."""
+    held: list[Ints] = field(init=False)
+    """(folds,) rows that each holds out, nest after nest."""
+    nest_of: Ints = field(init=False)
+    """(folds,) which nest."""
+    decisions: list[Floats] = field(init=False)
+    """(folds,) of (strengths, m, outputs): scores of the rows that each holds out."""
+    reach: list[Floats] = field(init=False)
+    """(folds,) of (strengths, m): see :meth:`Fits.reach`; 0 where a fit is settled."""
+    near: Ints = field(init=False)
+    """Folds that are fitted in the batch's scale."""
+    fits: Fits = field(init=False)
+    path: Floats = field(init=False)
+    """(near, strengths, outputs, width + 1) coefficients."""
+
+    def look(self, fitted: list[Ints], inner: list[list[Ints]]) -> None:
+        """Fit roughly with every C.
+
+        Args:
+            fitted: Rows of each nest.
+            inner: Rows held out in turn in each, as places in those.
+        """
+        self.nest_of = np.repeat(np.arange(len(inner)), [len(folds) for folds in inner])
+        self.held = [rows[fold] for rows, folds in zip(fitted, inner, strict=True) for fold in folds]
+        parts = [np.delete(rows, fold) for rows, folds in zip(fitted, inner, strict=True) for fold in folds]
+        apart = self.batch.apart(self.points, parts)
+        self.near = np.flatnonzero(~apart)
+        self.decisions, self.reach = [np.zeros(0)] * len(parts), [np.zeros(0)] * len(parts)
+        for at in np.flatnonzero(apart):
+            own, path = _alone(self.points, self.codes, self.classes, parts[at], self.strengths)
+            self.decisions[at] = own.decide_others(path, self.points[self.held[at]])
+            self.reach[at] = np.zeros(self.decisions[at].shape[:2])
+        self.path = np.zeros((0, len(self.strengths), *self.batch.shape))
+        if not len(self.near):
+            return
+        left = _left_out(fitted, self.held, len(self.points))
+        self.fits = self.batch.fits([parts[at] for at in self.near], left)
+        self.path, _ = self.fits.path(self.strengths, LEVELS[0])
+        reach = self.fits.reach(self.path, self.batch.rows)
+        for at, path, far in zip(self.near, self.path, reach, strict=True):
+            rows = self.held[at]
+            self.decisions[at], self.reach[at] = self.batch.decide(path, self.batch.rows[rows]), far[:, rows]
+
+    def choose(self) -> list[int]:
+        """Place of the best C of each nest; fits are brought closer as long as more than one may be it."""
+        nests = int(self.nest_of[-1]) + 1
+        may_be_best = np.ones((nests, len(self.strengths)), bool)
+        for close, closer in pairwise((*LEVELS, 0.0)):
+            asked = np.zeros_like(may_be_best)
+            for nest, left in enumerate(may_be_best):
+                scores, doubts = self._scores(nest, close)
+                left &= scores + doubts + SAME >= (scores - doubts)[left].max()
+                asked[nest] = left & (doubts > 0) & (left.sum() > 1)
+            if not closer or not asked.any():
+                break
+            of, at = np.nonzero(asked[self.nest_of[self.near]])
+            for start in range(0, len(of), self.most):
+                self._settle(of[start : start + self.most], at[start : start + self.most], closer)
+        return [
+            first_best(np.where(left, self._scores(nest, 0.0)[0], -np.inf)) for nest, left in enumerate(may_be_best)
+        ]
+
+    def _settle(self, of: Ints, at: Ints, close: float) -> None:
+        """Bring fits closer to their optimum.
+
+        Args:
+            of: (fits,) which folds of those that are near.
+            at: (fits,) with which C.
+            close: See :meth:`Fits.settle`.
+        """
+        self.path[of, at], _ = self.fits.settle(of, np.asarray(self.strengths)[at], self.path[of, at], close)
+        for one, place in zip(of, at, strict=True):
+            fold = self.near[one]
+            self.decisions[fold][place] = self.batch.decide(self.path[one, place], self.batch.rows[self.held[fold]])
+
+    def _scores(self, nest: int, close: float) -> tuple[Floats, Floats]:
+        """(strengths,) mean scores of a nest's inner folds, and what they may be off by where fits are so close."""
+        folds = np.flatnonzero(self.nest_of == nest)
+        decisions, truth = [self.decisions[one] for one in folds], [self.codes[self.held[one]] for one in folds]
+        reach = [_SURE * close * self.reach[one] for one in folds]
+        return _scores(decisions, truth, self.classes), _doubts(decisions, reach, truth, self.classes)
+
+    def lead(self, nest: int, at: int) -> Floats:
+        """(outputs, width + 1) mean coefficients of a nest's inner folds with a C: where to start from."""
+        of = self.nest_of[self.near] == nest
+        found: Floats = self.path[of, at].mean(axis=0) if of.any() else np.zeros(self.batch.shape)
+        return found
+
+
+def _alone(
+    points: Floats, codes: Ints, classes: int, fitted: Ints, strengths: tuple[float, ...]
+) -> tuple[Batch, Floats]:
+    """A batch of these rows and (C, outputs, width + 1) coefficients for its scale."""
+    batch = Batch.of(points[fitted], codes[fitted], classes)
+    (path,), _ = batch.fits([np.arange(len(fitted))]).path(strengths, CLOSE)
+    return batch, path
+
+
+def _chosen_alone(points: Floats, codes: Ints, classes: int, nest: Nest, strengths: tuple[float, ...]) -> Chosen:
+    """The last C, by a batch of the nest's own."""
+    batch, path = _alone(points, codes, classes, nest.fit, strengths)
+    fits = batch.fits([np.arange(len(nest.fit))])
+    (weights,), norms = fits.settle(slice(None), np.asarray(strengths[-1:]), path[None, -1])
+    return Chosen(strengths[-1], batch.decide_others(weights, points[nest.score]), float(norms[0]))
+
+
+def _left_out(fitted: list[Ints], held: list[Ints], n: int) -> tuple[Ints, ...]:
+    """Sets of rows that the fits of a nest, or of its one inner fold, leave out; none where such sets overlap."""
+    sets = held if len(fitted) == 1 else [np.setdiff1d(np.arange(n), rows) for rows in fitted]
+    rows = np.concatenate(sets)
+    return tuple(sets) if len(np.unique(rows)) == len(rows) else ()
+
+
+def _scores(decisions: list[Floats], truth: list[Ints], classes: int) -> Floats:
+    """(C,) mean scores by (C, m, outputs) decisions on the rows that each inner fold held out."""
+    scores = np.zeros(len(decisions[0]))
+    for decided, of_fold in zip(decisions, truth, strict=True):
+        for place, decision in enumerate(decided):
+            if classes == 2:
+                found = area_of(decision[:, 0], of_fold == 1)
+                if found is None:  # never scored 0: it would decide the penalty
+                    raise SkippedError("too_few_items", "an inner fold holds one class: it has no AUROC")
+                scores[place] += found
+            else:
+                chance = probabilities(decision)[np.arange(len(of_fold)), of_fold]
+                scores[place] += np.log(np.maximum(chance, np.finfo(float).eps)).mean()
+    return scores / len(decisions)
+
+
+def _doubts(decisions: list[Floats], reach: list[Floats], truth: list[Ints], classes: int) -> Floats:
+    """(C,) what mean scores may be off by, where scores of rows are, up to their reach (C, m)."""
+    doubts = np.zeros(len(decisions[0]))
+    for decided, of_rows, of_fold in zip(decisions, reach, truth, strict=True):
+        if classes == 2:
+            positive = of_fold == 1
+            doubts += [_turning(scores[:, 0], far, positive) for scores, far in zip(decided, of_rows, strict=True)]
+        else:
+            most = 2 * np.sqrt(classes) * of_rows  # twice the largest of as many errors
+            doubts += np.minimum(most, _REACH).mean(axis=1)
+    return doubts / len(decisions)
+
+
+def _turning(scores: Floats, reach: Floats, positive: NDArray[np.bool_]) -> float:
+    """How much of an AUROC hangs on pairs of different scores whose order is in doubt.
+
+    A few may all turn to one side; of many, the more rows there are, the more turn back.
+
+    Args:
+        scores: (m,).
+        reach: (m,) what each may be off by.
+        positive: (m,).
+    """
+    ones, others = positive, ~positive
+    pairs = int(ones.sum()) * int(others.sum())
+    if not reach.any() or not pairs:
+        return 0.0
+    low, high = scores - reach, scores + reach
+    apart = np.searchsorted(np.sort(high[others]), low[ones], "left").sum()
+    apart += pairs - np.searchsorted(np.sort(low[others]), high[ones], "right").sum()
+    equal = np.sort(scores[others])
+    ties = (np.searchsorted(equal, scores[ones], "right") - np.searchsorted(equal, scores[ones], "left")).sum()
+    doubtful = float(pairs - apart - ties)
+    return min(doubtful, doubtful * _SURPLUS / np.sqrt(len(scores)) + _FEW_PAIRS) / pairs
+
+
+def _nest_by_itself(points: Floats, codes: Ints, classes: int, nest: Nest, strengths: tuple[float, ...]) -> Chosen:
+    """By whole Hessians, for small problems."""
+    decisions = []
+    held = [nest.fit[of_fold] for of_fold in nest.inner]
+    for part, others in zip(nest.parts, held, strict=True):
+        basis = Basis.of(points[part])
+        asked = basis.coordinates(points[others])
+        path = logistic_path(basis, codes[part], classes, strengths)
+        decisions.append(np.stack([asked @ fit.weights[:-1] + fit.weights[-1] for fit in path]))
+    best = first_best(_scores(decisions, [codes[rows] for rows in held], classes))
+    return _chosen_by_hessians(points, codes, classes, nest, strengths[: best + 1])
+
+
+def _chosen_by_hessians(points: Floats, codes: Ints, classes: int, nest: Nest, strengths: tuple[float, ...]) -> Chosen:
+    """The last C, those before leading to it."""
+    last = logistic_path(Basis.of(points[nest.fit]), codes[nest.fit], classes, strengths)[-1]
+    return Chosen(strengths[-1], last.decision(points[nest.score]), last.gradient)
