@@ -136,8 +136,9 @@ def _nests_together(
     fitted = [place[nest.fit] for nest in nests]
     own = points[rows]
     batch = Batch.of(own, codes[rows], classes)
-    room = _room(1, len(points), points.shape[1], len(batch.target), len(strengths))
-    inner = _InnerFits(batch, own, codes[rows], classes, strengths, max(len(nests[0].inner), ROOM // room))
+    folds = sum(len(nest.inner) for nest in nests)
+    more = ROOM // _room(1, len(points), points.shape[1], len(batch.target), len(strengths)) - folds
+    inner = _InnerFits(batch, own, codes[rows], classes, strengths, folds + max(0, more))
     inner.look(fitted, [nest.inner for nest in nests])
     best = inner.choose()
     apart = batch.apart(own, fitted)
