@@ -124,7 +124,7 @@ def _is_output_fault(error: OSError) -> bool:
 def _run(arguments: list[str]) -> int:
     index = next((i for i, a in enumerate(arguments) if not a.startswith("-")), None)
     if index is None:
-        parser = _top_parser(COMMANDS)
+        parser = _top_parser({**COMMANDS, **_plugin_commands()} if arguments in ([], ["-h"], ["--help"]) else COMMANDS)
         parser.parse_args(arguments)
         parser.print_help()
         return USAGE if not arguments else OK
@@ -138,6 +138,13 @@ def _run(arguments: list[str]) -> int:
         run: Callable[[argparse.Namespace], int] = module.run
         return run(parser.parse_args(arguments[index + 1 :]))
     return _run_plugin_command(name, arguments[index + 1 :])
+
+
+def _plugin_commands() -> dict[str, str]:
+    """Commands of plugins, and whose they are: what stands in the help below those of core."""
+    from primabench_core.discovery.hooks import command_owners
+
+    return {name: f"of {owner}: primabench {name} --help" for name, owner in command_owners().items()}
 
 
 def _run_plugin_command(name: str, arguments: list[str]) -> int:

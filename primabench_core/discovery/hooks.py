@@ -194,6 +194,11 @@ def cli_commands() -> dict[str, Callable[[list[str]], int]]:
     return {name: partial(_run, record, reference) for name, (record, reference) in _collected("cli_commands").items()}
 
 
+def command_owners() -> dict[str, str]:
+    """Distribution that adds each command of :func:`cli_commands`."""
+    return {name: record.distribution for name, (record, _) in _collected("cli_commands").items()}
+
+
 def exporters() -> dict[str, Callable[[Any, Path], None]]:
     """Formats that plugins add, by name, sorted; a function is imported when it is called.
 

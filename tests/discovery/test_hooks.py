@@ -116,6 +116,7 @@ def test_commands_and_formats_are_imported_when_used(site):
     site.distribution("fake-h", {"hooks": {"fake": "fake_h"}})
     commands = {name: run for name, run in hooks.cli_commands().items() if name.startswith("fake")}
     assert list(commands) == ["fake-a", "fake-z"]
+    assert hooks.command_owners()["fake-a"] == "fake-h"
     with pytest.raises(PluginError, match="fake_run:a of fake-h"):
         commands["fake-a"]([])
     site.module("fake_run", "def a(arguments): return len(arguments)")

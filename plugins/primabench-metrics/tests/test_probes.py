@@ -192,6 +192,15 @@ class TestLinearProbe:
         state = rows({"embedding": np.ones((40, 3))}, {"label": y, "fold": dealt(y, 4)})
         assert value(lp.linear_probe(state)) == 0.5
 
+    def test_means_of_the_fitted_rows_alone_are_no_score_of_numbers(self):
+        y, fold = np.arange(20.0), np.arange(20) % 4
+        found = lp.linear_probe(rows({"embedding": np.ones((20, 3))}, {"value": y, "fold": fold}))
+        assert reason(found) == "constant_prediction"
+        assert found.values["fold_mean"] is None
+        # folds of one row have no score of their own, but what is predicted there counts
+        alone = lp.linear_probe(rows({"embedding": y[:, None]}, {"value": y, "fold": np.arange(20)}))
+        assert value(alone) > 0.99
+
     def test_without_rows_there_is_no_value(self):
         state = rows({"embedding": np.empty((0, 3))}, {"label": [], "fold": []})
         assert reason(lp.linear_probe(state)) == "too_few_items"

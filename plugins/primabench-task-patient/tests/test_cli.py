@@ -37,6 +37,11 @@ def test_quickstart_covers_what_a_submission_can_be(made):
     assert values["mine"]["t_endotype"] > values["random"]["t_endotype"] + 0.2
 
 
+def test_the_help_of_primabench_names_the_command(capsys):
+    assert primabench(["--help"]) == 0
+    assert "patient    of primabench-task-patient: primabench patient --help" in capsys.readouterr().out
+
+
 def test_the_file_that_is_left_behind_is_the_quickstart(made):
     text = (made / "quickstart.py").read_text()
     assert text == Path(quickstart.__file__).read_text()
@@ -73,6 +78,22 @@ def test_score_writes_what_the_library_gives(made, tmp_path, capsys):
     assert [s["pooled"] for s in found["scores"]] == [s["pooled"] for s in before["scores"]]
     assert primabench([*arguments[:-2], "--out", str(out), "--json", "--require-complete"]) == 0
     assert json.loads(capsys.readouterr().out) == found
+
+
+def test_the_quickstart_runs_again_where_it_lies(made, tmp_path, monkeypatch):
+    monkeypatch.setattr("primabench_task_patient.scoring.result_file.DRAWS", 100)
+    folder = tmp_path / "mine"
+    shutil.copytree(made, folder)
+    own = (folder / "quickstart.py").read_text().replace("8\n", "6  # mine\n", 1)
+    (folder / "quickstart.py").write_text(own)
+    for arguments in ([], [str(folder)]):
+        monkeypatch.chdir(folder)
+        monkeypatch.setattr(sys, "argv", ["quickstart.py", *arguments])
+        (folder / "mine.scores.json").unlink()
+        runpy.run_path(str(folder / "quickstart.py"), run_name="__main__")
+        assert (folder / "mine.scores.json").exists()
+        assert (folder / "quickstart.py").read_text() == own
+        assert not (folder / "patient-quickstart").exists()
 
 
 @pytest.mark.parametrize(

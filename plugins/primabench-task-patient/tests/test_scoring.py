@@ -138,7 +138,8 @@ class TestScoring:
         scores = by_task(score_submission(write_submission(tmp_path / "a.csv", vectors), truth, model="x", draws=50))
         assert scores["t_response"]["value"] == 0.5
         assert scores["t_endotype"]["fold_mean"] == 0.5
-        assert scores["t_severity"]["status"] in ("scored", "skipped")  # intercepts of the folds differ: no constant
+        assert scores["t_severity"]["status"] == "skipped"  # intercepts of the folds differ, but that is no score
+        assert scores["t_severity"]["reason"] == "constant_prediction"
         assert scores["t_severity"]["fold_mean"] is None
 
     @pytest.mark.parametrize("kind", [ValueError, IndexError, MemoryError])

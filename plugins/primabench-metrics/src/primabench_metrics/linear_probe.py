@@ -83,7 +83,8 @@ def linear_probe(state: Rows, *, task: str = "", allow_unstratified: bool = Fals
 
     Returns:
         AUROC, one-against-rest AUROC over classes, or Pearson's r; each fold in ``per_unit``; ``fold_mean``, chosen
-        penalties, probe and its SHA-256 in ``values``. ``too_few_items`` if an inner fold cannot be made.
+        penalties, probe and its SHA-256 in ``values``. ``too_few_items`` if an inner fold cannot be made;
+        ``constant_prediction`` if numbers are predicted alike within every fold.
 
     Raises:
         ContractError: The roles, folds or groups do not make a sound split, or folds are not stratified.
@@ -148,7 +149,8 @@ def _outcome(
 ) -> Outcome:
     rows = np.sort(np.concatenate([s.score for s in splits]))
     pooled = score(rows)
-    per_fold = {s.name: score(s.score).value for s in splits}
+    of_folds = {s.name: score(s.score) for s in splits}
+    per_fold = {name: outcome.value for name, outcome in of_folds.items()}
     defined = [v for v in per_fold.values() if v is not None]
     mean = float(np.mean(defined)) if defined else None
     values: dict[str, Any] = {
@@ -157,6 +159,9 @@ def _outcome(
     }  # fmt: skip
     if "label" not in state.truth:
         values["pooled_centered"] = pearson_of(found.centred[rows], _numbers(state)[rows]).value
+    if pooled.value is not None and all(o.reason == "constant_prediction" for o in of_folds.values()):
+        detail = "within each fold all predictions are alike: what is left are the means of the fitted rows"
+        return Outcome.undefined("constant_prediction", detail, n=len(rows), per_unit=per_fold, values=values)
     if pooled.value is None:
         return Outcome.undefined(pooled.reason, pooled.detail, n=len(rows), per_unit=per_fold, values=values)
     flags = found.flags

@@ -1,6 +1,6 @@
 """From inputs to scores in one file; to try a model, change the function ``embed`` and nothing else.
 
-    python quickstart.py            made cohorts, offline, in seconds
+    python quickstart.py            made cohorts, offline, in seconds; files are written beside it
 
 For the inputs of PRIMO, build them once (``primabench build scienta_lab_2026_hugging_face/primo_inputs@1.0.0``) and
 take ``open_inputs(PRIMO)`` in place of the folder; their labels are held by PRIMO, which scores.
@@ -50,7 +50,9 @@ def run(folder: Path) -> Iterator[dict[str, Any]]:
     some = [cohort for cohort in open_inputs(inputs) if cohort.id != "d003"]  # a data set is left out on purpose
     file = write_submission(folder / "partial.csv", embed_all(some, embed))
     yield _scored(file, truth, "partial", False)
-    shutil.copyfile(__file__, folder / "quickstart.py")
+    own = folder / "quickstart.py"
+    if not own.exists():  # never over a file that may hold a model
+        shutil.copyfile(__file__, own)
 
 
 def _scored(file: Path, truth: Any, model: str, is_baseline: bool) -> dict[str, Any]:
@@ -60,7 +62,8 @@ def _scored(file: Path, truth: Any, model: str, is_baseline: bool) -> dict[str, 
 
 
 if __name__ == "__main__":
-    target = Path(sys.argv[1] if len(sys.argv) > 1 else "patient-quickstart")
+    here = Path(__file__).parent
+    target = Path(sys.argv[1]) if len(sys.argv) > 1 else here if (here / "inputs").is_dir() else Path("patient-quickstart")
     for found in run(target):
         for score in found["scores"]:
             sys.stdout.write(f"{found['model']['name']:8} {score['task']:12} {score['status']:8} {score['value']}\n")
