@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 def write(text: str = "") -> None:
     """One line to standard output."""
     sys.stdout.write(f"{text}\n")
+
+
+PIPED = 200
+"""Characters of a line that no terminal shows; `COLUMNS` says otherwise."""
 
 
 def write_json(value: Any) -> None:
@@ -35,10 +40,13 @@ def write_columns(rows: Sequence[Sequence[str]], header: Sequence[str]) -> None:
 
 
 def console(*, stderr: bool = False) -> Console:
-    """A rich console; narrow terminals and pipes are honoured."""
+    """A rich console as wide as the terminal; what goes into a file or a pipe keeps its names in one piece."""
     from rich.console import Console
 
-    return Console(stderr=stderr, highlight=False)
+    found = Console(stderr=stderr, highlight=False)
+    if not found.is_terminal and "COLUMNS" not in os.environ:
+        found.width = PIPED
+    return found
 
 
 def markdown(text: str) -> Markdown:
