@@ -11,7 +11,7 @@ from primabench_core.cli import many
 from primabench_core.cli.output import console, write
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from primabench_core.result.eval_result import EvalResult
 
@@ -25,7 +25,8 @@ def configure(parser: ArgumentParser) -> None:
     parser.description = (
         "Score predictions of a task. Files: .zarr .h5ad .parquet .csv .tsv .npz, one row a unit. Ids stand in a "
         "column `ids`, `id`, `index` or one without a name, in the index of a data frame, or else in the first column "
-        "if the task does not name it; --map ids=COLUMN says which column it is. The result is printed and, with "
+        "if the task does not name it; --map ids=COLUMN says which column it is. A field of several numbers a row is "
+        "written as columns embedding_0, embedding_1, … or probability_CLASS. The result is printed and, with "
         "--output, written as JSON."
     )
     parser.add_argument("--task", help="name of the task; may be left out where --baseline names it")
@@ -40,10 +41,15 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--dataset", help="publication/slug@version; default: the task's own")
     parser.add_argument("--metrics", help="names, separated by commas; default: the task's panel")
-    parser.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help="column of a field or ids")
+    configure_columns(parser)
     parser.add_argument("--ci", default="0.95", help="level of the intervals, or `none` (default 0.95)")
     parser.add_argument("--seed", type=int, default=0, help="seed of baselines and probes (default 0)")
     parser.add_argument("--partial", action="store_true", help="allow units without a prediction; coverage is reported")
+    parser.add_argument(
+        "--duplicates",
+        choices=("refuse", "drop_identical"),
+        help="an id that comes again: refused (default), or equal content counts once (default with several files)",
+    )
     parser.add_argument("--label", action="append", default=[], metavar="KEY=TEXT", help="remark kept in the result")
     parser.add_argument("--require", action="append", default=[], metavar="METRIC>=X", help="fail (exit 1) unless met")
     parser.add_argument("--build", action="store_true", help="build the dataset first if it is missing")
@@ -55,6 +61,18 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("--force", action="store_true", help="replace existing output files")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     many.configure(parser)
+
+
+def configure_columns(parser: ArgumentParser) -> None:
+    """Declare the arguments that say how the columns of prediction files are meant."""
+    parser.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help="column of a field or ids")
+    parser.add_argument(
+        "--ignore",
+        action="append",
+        default=[],
+        metavar="COLUMN",
+        help="leave a column out; '*': all that are neither ids nor a field",
+    )
 
 
 def run(args: Namespace) -> int:
@@ -126,13 +144,13 @@ def _settle_task(args: Namespace) -> None:
         raise UsageError("--task is missing.", remedy="name the task, or a baseline as `task|name`")
 
 
-def read_for_task(task: str, path: str, mapping: list[str]) -> Any:
+def read_for_task(task: str, path: str, mapping: list[str], ignore: Sequence[str] = ()) -> Any:
     """Predictions of a file, with the fields that the task's contract names."""
     from primabench_core.discovery import registry
     from primabench_core.store.prediction_files import read_predictions
 
     contract = registry.load("task", task).contract
-    return read_predictions(path, contract, dict(_pair(text, "--map") for text in mapping))
+    return read_predictions(path, contract, dict(_pair(text, "--map") for text in mapping), ignore=ignore)
 
 
 def _score(
@@ -152,8 +170,9 @@ def _score(
         "store": args.store,
     }
     if args.predictions is not None:
-        predictions = read_for_task(args.task, args.predictions[0], args.map)
-        return evaluate(args.task, predictions, partial=args.partial, **options), predictions
+        predictions = read_for_task(args.task, args.predictions[0], args.map, args.ignore)
+        options |= {"partial": args.partial, "duplicates": args.duplicates or "refuse"}
+        return evaluate(args.task, predictions, **options), predictions
     if registry.load("baseline", f"{bare(args.task)}|{args.baseline}").oracle:
         from primabench_core.evaluation.oracle import evaluate_oracle
 

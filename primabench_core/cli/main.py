@@ -159,6 +159,7 @@ def _run_plugin_command(name: str, arguments: list[str]) -> int:
 
 
 def _explain(error: Exception, debug: bool) -> int:
+    from primabench_core.advice import for_command
     from primabench_core.errors import MetricError, PrimaBenchError
 
     if debug:
@@ -166,7 +167,7 @@ def _explain(error: Exception, debug: bool) -> int:
 
         traceback.print_exc()
     if isinstance(error, PrimaBenchError):
-        print(f"primabench: {error}", file=sys.stderr)  # noqa: T201
+        print(f"primabench: {for_command(str(error))}", file=sys.stderr)  # noqa: T201
         return FAILED if isinstance(error, MetricError) else USAGE
     kind = type(error).__name__
     print(f"primabench: internal fault: {kind}: {error}", file=sys.stderr)  # noqa: T201

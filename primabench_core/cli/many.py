@@ -69,9 +69,11 @@ def run(
             metrics=metrics,
             ci=ci,
             partial=args.partial,
+            duplicates=args.duplicates or "drop_identical",
             seed=args.seed,
             labels=labels,
             mapping=mapping,
+            ignore=args.ignore,
             resources=resources or None,
             results=args.results,
             progress=not args.json,
@@ -131,6 +133,7 @@ def _print(found: Found) -> None:
     """A row for each file, a column for each metric; then what failed."""
     from rich.table import Table
 
+    from primabench_core.advice import for_command
     from primabench_core.result.eval_result import EvalResult
 
     results = {name: r for name, r in found.items() if isinstance(r, EvalResult)}
@@ -144,5 +147,5 @@ def _print(found: Found) -> None:
             table.add_row(name, *("-" if v is None else f"{v:.4f}" for v in values))
         console().print(table)
     for failure in (f for name, f in found.items() if name not in results):
-        console(stderr=True).print(str(failure), style="bold red", markup=False)
+        console(stderr=True).print(for_command(str(failure)), style="bold red", markup=False)
     write(f"{len(results)} of {len(found)} evaluated")

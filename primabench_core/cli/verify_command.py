@@ -7,6 +7,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import Any
 
+from primabench_core.cli.evaluate_command import configure_columns, read_for_task
 from primabench_core.cli.output import console, write_json
 
 
@@ -15,7 +16,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.description = "Recompute what a result file claims, or the hashes of a dataset in the store."
     parser.add_argument("result", nargs="?", help="result file written by `primabench evaluate`")
     parser.add_argument("--predictions", help="the predictions that were scored: recompute every metric from them")
-    parser.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help="column of a field or ids")
+    configure_columns(parser)
     parser.add_argument("--dataset", help="publication/slug@version: verify the stored bytes instead")
     parser.add_argument("--objects", action="store_true", help="with --dataset: only the SHA-256 of stored objects")
     parser.add_argument("--content", action="store_true", help="with --dataset: only the content hash of the values")
@@ -72,7 +73,6 @@ def _verify_dataset(args: Namespace) -> Any:
 
 
 def _verify_result(args: Namespace) -> Any:
-    from primabench_core.cli.evaluate_command import read_for_task
     from primabench_core.evaluation.oneshot import evaluate
     from primabench_core.result.eval_result import EvalResult
     from primabench_core.result.verify import verify
@@ -87,5 +87,5 @@ def _verify_result(args: Namespace) -> Any:
             "The result was scored against a truth of the caller, which a command cannot read.",
             remedy="verify it in Python: primabench_core.result.verify.verify(result, predictions, evaluate=…)",
         )
-    predictions = read_for_task(result.task, args.predictions, args.map)
+    predictions = read_for_task(result.task, args.predictions, args.map, args.ignore)
     return verify(result, predictions, evaluate=evaluate)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from primabench_core.contract.checkers import column_names
 from primabench_core.contract.evaldata import COORDS, EvalData
 from primabench_core.contract.plain import is_sparse, objects, plain
 from primabench_core.contract.ragged import Ragged
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import xarray as xr
 
     from primabench_core.contract.contract import Contract
+    from primabench_core.contract.fields import Field
 
 ID_COLUMNS = ("ids", "id")
 """Columns of a table that hold ids, in the order they are looked for."""
@@ -56,6 +58,8 @@ def to_pandas(data: EvalData) -> pd.DataFrame:
 def from_pandas(frame: pd.DataFrame, contract: Contract | None = None) -> EvalData:
     """Columns as fields; ``name_0``, ``name_1`` … together as the 2-D field ``name``.
 
+    Where the contract names the columns of a field, their names may stand instead: ``probability_B cell`` ….
+
     Ids are the column ``ids``, else ``id`` (unless the contract has a field of that name), else the index. An index
     0, 1, 2 … means that rows have no ids; any other index of numbers is refused, because it cannot be told whether
     ids or row numbers are meant. Categories are read as their text.
@@ -80,6 +84,7 @@ def from_pandas(frame: pd.DataFrame, contract: Contract | None = None) -> EvalDa
     ids = frame.iloc[:, names.index(column)] if column else index_ids(frame.index)
     columns = {n: frame.iloc[:, i] for i, n in enumerate(names) if n != column}
     coords = {k: v for k, v in dict(frame.attrs.get("coords", {})).items() if k in COORDS}
+    columns, coords = join_named(columns, contract, coords)
     return EvalData(join_columns(columns, contract), ids=ids, coords=coords)
 
 
@@ -108,6 +113,55 @@ def refuse_twins(names: list[str]) -> None:
     twins = sorted({n for n in names if names.count(n) > 1}) if len(set(names)) < len(names) else []
     if twins:
         raise ContractError([Violation(n, "one column", "several of this name") for n in twins])
+
+
+def field_of(name: str, contract: Contract) -> Field | None:
+    """The field that a column of a table holds or is a part of: as ``embedding_3`` or ``probability_alpha`` are."""
+    fields = {f.name: f for f in contract.prediction}
+    if name in fields or name in contract.ignored:
+        return fields.get(name)
+    base, _, number = name.rpartition("_")
+    if number.isdigit() and base in fields and fields[base].dims != 1 and not fields[base].is_ragged:
+        return fields[base]
+    parts = [f for f in contract.prediction if f.dims == 2 and column_names(f) and name.startswith(f"{f.name}_")]
+    return max(parts, key=lambda f: len(f.name), default=None)
+
+
+def join_named(
+    columns: Mapping[str, Any], contract: Contract | None, coords: Mapping[str, Any] | None = None
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Columns that end in the name of a class (or gene), ``probability_alpha`` …, as one 2-D field with named columns.
+
+    Left as they are: columns of a field of which some are numbered (numbers are places, and names beside them could
+    mean anything), and of one that comes whole.
+
+    Args:
+        columns: 1-D columns by name.
+        contract: Says which fields have names along their columns; without it nothing is put together.
+        coords: Names along columns that are there already; those of the columns must be the same.
+
+    Returns:
+        The columns, and the coordinates with the names found.
+    """
+    found, named = dict(columns), dict(coords or {})
+    groups: dict[str, dict[str, str]] = {}
+    for name in columns if contract is not None else ():
+        field = field_of(name, contract)  # type: ignore[arg-type]
+        if field is not None and field.name != name and column_names(field) and field.dims == 2:
+            groups.setdefault(field.name, {})[name[len(field.name) + 1 :]] = name
+    for base, members in groups.items():
+        coord = column_names(contract.find(base))  # type: ignore[union-attr]
+        order = [str(c) for c in named.get(coord, members)]
+        if base in columns or any(m.isdigit() for m in members) or set(order) != set(members):
+            continue
+        held = [plain(columns[members[m]]) for m in order]
+        if {getattr(column, "shape", ()) for column in held} != {(len(held[0]),)}:
+            continue
+        named[coord] = order
+        found[base] = stack_columns(held)
+        for name in members.values():
+            del found[name]
+    return found, named
 
 
 def join_columns(columns: Mapping[str, Any], contract: Contract | None) -> dict[str, Any]:

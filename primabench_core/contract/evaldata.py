@@ -77,8 +77,8 @@ class EvalData:
             contract: Says which columns of an AnnData are meant, and where a matrix lies.
 
         Raises:
-            UsageError: a path (``primabench_core.store.prediction_files.read_predictions`` reads files), or an
-                object of another kind.
+            UsageError: a path (``pb.evaluate`` and ``Evaluation.update(predictions=…)`` read files), or an object of
+                another kind.
         """
         if isinstance(data, EvalData):
             return data
@@ -101,7 +101,7 @@ class EvalData:
         if isinstance(data, str) or hasattr(data, "__fspath__"):
             raise UsageError(
                 f"a path is not a prediction: {str(data)!r}",
-                remedy="read it: primabench_core.store.prediction_files.read_predictions(path, contract)",
+                remedy="pb.evaluate and update(predictions=…) read files; elsewhere give a data frame: pandas.read_csv",
             )
         needed = [f.name for f in contract.prediction if not f.optional] if contract else []
         is_array = isinstance(data, list | tuple | np.ndarray | Ragged) or is_sparse(data)

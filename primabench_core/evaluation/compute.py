@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from primabench_core.advice import PARTIAL
 from primabench_core.contract.violations import Violation
 from primabench_core.errors import ContractError, CoverageError
 from primabench_core.evaluation.aggregate import aggregate
@@ -123,9 +124,13 @@ def _check_coverage(request: Request, truth: Truth, intake: Intake) -> None:
         return
     names = truth.names_of(placed.missing_positions(5))
     missing = truth.n - placed.n_seen
+    expected = f"a prediction for each of {truth.n:,} {request.unit}s"
+    if not placed.n_seen:  # the ids of all units would say nothing
+        where = f" in {intake.source}, only a header or empty arrays" if intake.source else ""
+        found = Violation("ids", expected, f"no rows{where}")
+        raise CoverageError([found], remedy="give one row a unit, with its id")
     raise CoverageError(
-        [Violation("ids", f"a prediction for each of {truth.n:,} {request.unit}s", "none", names, missing)],
-        remedy="predict the missing rows, or pass partial=True to score the others with their coverage",
+        [Violation("ids", expected, "none", names, missing)], remedy=f"predict the missing rows, or {PARTIAL.text()}"
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from primabench_core.advice import IDS_COLUMN
 from primabench_core.contract.align import unknown_ids
 from primabench_core.contract.arrays import as_ids
 from primabench_core.contract.check import Context, ShardChecker
@@ -22,6 +23,7 @@ from primabench_core.contract.vocabulary import Vocabulary
 from primabench_core.discovery.registry import resolve
 from primabench_core.errors import ContractError, UsageError
 from primabench_core.evaluation.elsewhere import queue, settle
+from primabench_core.evaluation.layouts import laid_out, leave_all_out, names_told, other_metrics
 from primabench_core.evaluation.pending import Pending, is_elsewhere
 from primabench_core.evaluation.plan import MetricPlan, choose_fields, missing_field, unknown_fields
 from primabench_core.evaluation.positions import as_positions, count_of, rows_of
@@ -108,6 +110,7 @@ class Intake:
             missing_field((f.name,), (), names) for f in absent if not any(repr(f.name) in remedy for remedy in meant)
         ]
         plans: tuple[MetricPlan, ...] = ()
+        lacking: list[Violation] = []
         try:  # a field that the contract misses already is missed once, not again by each metric
             plans = self.decide(sorted({*names, *(f.name for f in absent)}))
         except ContractError as error:
@@ -115,7 +118,9 @@ class Intake:
             lacking = [v for v in error.violations if v.field not in known]
             violations += [v for v in lacking if not any(repr(v.field) in remedy for remedy in meant)]
         if violations:
-            raise ContractError([*more, *violations])
+            told = names_told(violations, names, contract, self._context(contract.prediction), self.source)
+            others = other_metrics(self.request, names) if lacking and not absent else ""
+            raise ContractError([*more, *told], remedy=others or leave_all_out(told))
         fields = tuple(f for f in contract.prediction if f.name in names)
         self.checker = ShardChecker(fields, self._context(fields))
         self.plans, self._names = plans, names
@@ -254,16 +259,20 @@ class Intake:
         try:
             where, k, keep, violation = self.locate(ids, positions, fields)
         except ContractError as error:
-            wrong = checker.check(fields, coords=coords)[1]
+            wrong = self._laid_out(checker.check(fields, coords=coords)[1], fields)
             raise ContractError([*error.violations, *wrong]) from None
         columns, violations = checker.check(fields, n=k, ids=RowNames(self.truth, where, ids, k), coords=coords)
         if violation is not None or violations:
-            raise ContractError([v for v in (violation, *violations) if v is not None])
+            raise ContractError([v for v in (violation, *self._laid_out(violations, fields)) if v is not None])
         if keep is None:
             return where, columns, []
         texts = as_ids(ids)
         outside = [texts[i] for i in np.flatnonzero(~keep)]
         return where, {name: take_rows(column, keep) for name, column in columns.items()}, outside
+
+    def _laid_out(self, violations: Sequence[Violation], fields: Mapping[str, Any]) -> list[Violation]:
+        contract = self.request.contract
+        return laid_out(violations, fields, contract, self._context(contract.prediction), self.source)
 
     def locate(
         self, ids: Any, positions: Any, fields: Mapping[str, Any]
@@ -308,10 +317,7 @@ class Intake:
         if self.truth.ids is not None:
             expected, remedy = "the id of each row", "pass ids=, or positions= in the truth's own order"
             if self.source:
-                remedy = (
-                    "Name the column that holds them: --map ids=COLUMN "
-                    "(in Python: read_predictions(path, contract, {'ids': 'COLUMN'}))"
-                )
+                remedy = IDS_COLUMN.text()
         elif n != self.truth.n:
             expected = f"all {self.truth.n:,} rows where neither ids nor positions are given"
             remedy = "pass positions= (row numbers) with a part of the rows"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -50,6 +50,7 @@ def evaluate_many(
     device: str | None = None,
     truth: Any = None,
     mapping: Mapping[str, str] | None = None,
+    ignore: Sequence[str] = (),
     partition_rows: int | None = None,
     resources: Mapping[str, float] | None = None,
     results: str | os.PathLike[str] | None = None,
@@ -80,6 +81,7 @@ def evaluate_many(
         truth: A truth of your own in place of a task, or the path of one that each worker can open; then ``metrics``
             must be named.
         mapping: Column of the files by field.
+        ignore: Columns of the files to leave out; ``"*"`` is every one that is neither ids nor a field.
         partition_rows: Rows of a partition; by default a storage block.
         resources: What a task needs of a worker, such as ``{"GPU": 1}``.
         results: Folder to keep results in. What is there already for the same request and the same predictions is
@@ -122,12 +124,12 @@ def evaluate_many(
     for name, value in predictions.items():
         try:
             if results is not None:
-                files[name] = _file(Path(results), name, _job_key(question, value, dict(mapping or {})))
+                files[name] = _file(Path(results), name, _job_key(question, value, dict(mapping or {}), ignore))
                 kept = _kept(files[name])
                 if kept is not None:
                     found[name] = _labelled(kept, name, labels)
                     continue
-            parts = partitions(value, question.request.contract, dict(mapping or {}), partition_rows)
+            parts = partitions(value, question.request.contract, dict(mapping or {}), partition_rows, ignore)
             works.append(Work(name, question, tuple(parts), ids_first=_needs_owners(question)))
         except PrimaBenchError as error:
             found[name] = EvalFailure(name, type(error).__name__, error.message, error.remedy)
@@ -194,7 +196,7 @@ def _labelled(result: EvalResult, name: str, labels: Mapping[str, str] | None) -
 # -- results that are kept ---------------------------------------------------------------------------------------------
 
 
-def _job_key(question: Question, value: Any, mapping: Mapping[str, str]) -> str:
+def _job_key(question: Question, value: Any, mapping: Mapping[str, str], ignore: Sequence[str]) -> str:
     """What a job is: the request, and the predictions as their place describes them."""
     from primabench_core.evaluation.compute import _packages
     from primabench_core.result.identity import digest
@@ -206,7 +208,7 @@ def _job_key(question: Question, value: Any, mapping: Mapping[str, str]) -> str:
             "version": 1,
             "request": asked(request, truth, question.ci),
             "packages": _packages(request),
-            "predictions": identity(value, request.contract, mapping),
+            "predictions": identity(value, request.contract, mapping, ignore),
         }
     )
 

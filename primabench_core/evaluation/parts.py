@@ -41,10 +41,12 @@ class StoredPart:
     """Column of the file by field."""
     ranges: tuple[Range, ...] | None = None
     """Rows ``start <= row < stop``, one range a partition; None for all."""
+    ignore: tuple[str, ...] = field(default=(), converter=tuple)
+    """Columns that are left out; ``"*"``: all that are neither ids nor a field."""
 
     def open(self, contract: Contract) -> EvalData:
         """The whole file; a Zarr store stays unread until rows are taken."""
-        return open_predictions(self.place, contract, self.mapping)
+        return open_predictions(self.place, contract, self.mapping, self.ignore)
 
 
 @frozen(eq=False)
@@ -76,7 +78,9 @@ class Block:
     """Rows of the whole prediction, where rows have no ids."""
 
 
-def partitions(value: Any, contract: Contract, mapping: Mapping[str, str], rows: int | None) -> list[Part]:
+def partitions(
+    value: Any, contract: Contract, mapping: Mapping[str, str], rows: int | None, ignore: Sequence[str] = ()
+) -> list[Part]:
     """The partitions of a prediction.
 
     Args:
@@ -84,17 +88,18 @@ def partitions(value: Any, contract: Contract, mapping: Mapping[str, str], rows:
         contract: Of the task.
         mapping: Column of a file by field.
         rows: Rows of a partition; None: a storage block of the widest field.
+        ignore: Columns of files to leave out.
 
     Raises:
         StoreError: a file cannot be opened.
         UsageError: an empty list, or something that holds no predictions.
     """
     if isinstance(value, list | tuple) and value and all(map(_is_part, value)):
-        return [part for item in value for part in _listed(item, contract, mapping, rows)]
+        return [part for item in value for part in _listed(item, contract, mapping, rows, ignore)]
     if isinstance(value, list | tuple) and not value:
         raise UsageError("a list of parts is empty", remedy="give a path, or a list of at least one part")
     if isinstance(value, str | os.PathLike):
-        return _stored(value, contract, mapping, rows)
+        return _stored(value, contract, mapping, rows, ignore)
     return _held(EvalData.of(value, contract), rows)
 
 
@@ -102,17 +107,23 @@ def _is_part(item: Any) -> bool:
     return isinstance(item, str | os.PathLike | EvalData | Mapping) or hasattr(item, "columns")
 
 
-def _listed(item: Any, contract: Contract, mapping: Mapping[str, str], rows: int | None) -> list[Part]:
+def _listed(
+    item: Any, contract: Contract, mapping: Mapping[str, str], rows: int | None, ignore: Sequence[str]
+) -> list[Part]:
     """A part of a list. A stored one is not opened here: there may be thousands, far away."""
     if isinstance(item, str | os.PathLike):
-        return [StoredPart(os.fspath(item), mapping)]
+        return [StoredPart(os.fspath(item), mapping, ignore=ignore)]
     return _held(EvalData.of(item, contract), rows, alone=False)
 
 
 def _stored(
-    value: str | os.PathLike[str], contract: Contract, mapping: Mapping[str, str], rows: int | None
+    value: str | os.PathLike[str],
+    contract: Contract,
+    mapping: Mapping[str, str],
+    rows: int | None,
+    ignore: Sequence[str],
 ) -> list[Part]:
-    whole = StoredPart(os.fspath(value), mapping)
+    whole = StoredPart(os.fspath(value), mapping, ignore=ignore)
     if Path(whole.place).suffix.lower() != ".zarr":
         return [whole]  # such a file is read in one go
     data = whole.open(contract)
@@ -185,7 +196,7 @@ def _rows(data: EvalData, start: int, stop: int, *, ids_only: bool = False) -> E
     return EvalData(fields, ids=ids, coords=data.coords)
 
 
-def identity(value: Any, contract: Contract, mapping: Mapping[str, str]) -> str:
+def identity(value: Any, contract: Contract, mapping: Mapping[str, str], ignore: Sequence[str] = ()) -> str:
     """What tells these predictions from others without reading stored rows: for the key of a job.
 
     Of a folder that a manifest describes its hash; of other stored predictions the listing of their objects with
@@ -197,9 +208,10 @@ def identity(value: Any, contract: Contract, mapping: Mapping[str, str]) -> str:
     from primabench_core.result.identity import digest
 
     if isinstance(value, list | tuple) and value and all(map(_is_part, value)):
-        return digest([identity(item, contract, mapping) for item in value])
+        return digest([identity(item, contract, mapping, ignore) for item in value])
     if isinstance(value, str | os.PathLike):
-        return digest({"mapping": dict(mapping), **describe(os.fspath(value))})
+        left = {"ignore": sorted(ignore)} if ignore else {}
+        return digest({"mapping": dict(mapping), **left, **describe(os.fspath(value))})
     from primabench_core.store.content import content_root
 
     data = EvalData.of(value, contract)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from attrs import evolve, frozen
 
+from primabench_core.advice import LEAVE_OUT
 from primabench_core.contract.contract import Contract
 from primabench_core.contract.fields import Field
 from primabench_core.contract.plain import short
@@ -216,7 +217,7 @@ def unknown_fields(given: Iterable[str], contract: Contract, side: Side = "predi
                 name,
                 f"one of the fields {', '.join(repr(k) for k in known)}",
                 f"the field {name!r}",
-                remedy=f"Did you mean {close[0]!r}?" if close else "Leave it out.",
+                remedy=f"Did you mean {close[0]!r}?" if close else LEAVE_OUT.text(column=name),
             )
         )
     return violations

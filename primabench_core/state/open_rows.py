@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from primabench_core.advice import DROP_IDENTICAL
 from primabench_core.contract.ragged import Ragged
 from primabench_core.contract.sparse_rows import SparseRows, thin
 from primabench_core.contract.violations import Violation
@@ -144,7 +145,7 @@ class OpenRows:
                 twin.append((i, first[name]))
         again = [i for i, _ in old] + [i for i, _ in twin]
         if self.duplicates == "refuse":
-            remedy = 'Give each row id once, or pass duplicates="drop_identical" if repeats are equal.'
+            remedy = f"Give each row id once, or {DROP_IDENTICAL.text()}."
             raise ContractError([_about("ids", "each row id once", "a row id that comes again", names, again, remedy)])
         new, stored, earlier = (np.array(p, np.int64) for p in (again, [s for _, s in old], [t for _, t in twin]))
         wrong = []

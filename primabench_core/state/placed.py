@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from primabench_core.advice import DROP_IDENTICAL
 from primabench_core.contract.ragged import Ragged
 from primabench_core.contract.violations import Violation
 from primabench_core.errors import ContractError
@@ -175,7 +176,7 @@ class PlacedRows:
         self._write(unique, staged, new)
 
     def _repeated(self, positions: NDArray[np.int64]) -> Violation:
-        remedy = 'Give each id once, or pass duplicates="drop_identical" if repeats are equal.'
+        remedy = f"Give each id once, or {DROP_IDENTICAL.text()}."
         names = tuple(self.ids_of(positions[:SHOWN]))
         return Violation("ids", "each id once", "an id that comes again", names, len(positions), remedy)
 

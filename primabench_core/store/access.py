@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from primabench_core.advice import TEST_ONLY
 from primabench_core.contract.evaldata import EvalData
 from primabench_core.errors import CorruptDataError, MissingDataError, UsageError
 from primabench_core.store import cache
@@ -137,7 +138,7 @@ def _split_path(folder: Path, manifest: PreparedManifest, split: str) -> Path:
     if entry is None:
         raise MissingDataError(
             f"task {manifest.task!r} on {manifest.dataset} is test-only: there is no {split} split",
-            remedy=f"pb.fetch_test(task={manifest.task!r}, dataset={manifest.dataset!r})",
+            remedy=TEST_ONLY.text(task=manifest.task, dataset=manifest.dataset),
         )
     path = inside(folder, entry.path)
     if not path.is_dir():

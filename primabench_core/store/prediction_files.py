@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from primabench_core.contract.arrays import whole_numbers
 from primabench_core.contract.contract import Contract
-from primabench_core.contract.convert import join_columns, refuse_twins
+from primabench_core.contract.convert import field_of, join_columns, join_named, refuse_twins
 from primabench_core.contract.evaldata import COORDS, EvalData
 from primabench_core.contract.fields import Field
 from primabench_core.contract.plain import UntypedText, objects, plain, row_names
@@ -29,6 +29,7 @@ from primabench_core.errors import (
     StoreError,
     UsageError,
 )
+from primabench_core.store.ignoring import keep_fields, leave_out, no_column
 
 SUFFIXES = (".zarr", ".h5ad", ".parquet", ".csv", ".tsv", ".npz")
 """Files that can be read."""
@@ -51,11 +52,13 @@ def read_predictions(
     mapping: Mapping[str, str] | None = None,
     *,
     classes: Mapping[str, Sequence[str | int]] | None = None,
+    ignore: Sequence[str] = (),
 ) -> EvalData:
     """Read a prediction file; what is wrong with its content is left to the contract's checks, or named here.
 
     ============== =============================================================================================
-    .csv .tsv      a header line; columns are fields, ``name_0`` … a 2-D one; ids from ``ids``, ``id``, ``index``, a
+    .csv .tsv      a header line; columns are fields, ``name_0`` … a 2-D one (or ``name_CLASS`` …, where the contract
+                   gives its columns names); ids from ``ids``, ``id``, ``index``, a
                    column without a name, else a first column that the contract does not name; every id as it stands
                    (``001`` stays ``001``)
     .parquet       the same, typed, and the index of pandas whatever its name; lists are rows of a 2-D (or ragged)
@@ -74,10 +77,12 @@ def read_predictions(
         mapping: Column of the file by field (``{"label": "predicted_type"}``); ``ids`` (or ``id``, where no field is
             called so) names the column of ids.
         classes: Classes of the truth by label field.
+        ignore: Columns to leave out; ``"*"`` is every one that is neither ids nor a field.
 
     Raises:
         MissingDataError: no such file.
-        UsageError: a suffix that is not read, a folder in place of a file, a mapping that names no field or column.
+        UsageError: a suffix that is not read, a folder in place of a file, a mapping or ``ignore`` that names nothing
+            there is.
         CorruptDataError: bytes that are not what the suffix says; truncated or empty files.
         StoreError: the file cannot be opened.
         MissingPluginError: a library that the suffix needs is not installed.
@@ -90,14 +95,14 @@ def read_predictions(
     suffix = path.suffix.lower()
     _check_place(path, suffix)
     columns = _checked_mapping(mapping or {}, contract)
-    data = with_label_types(_guarded(path, suffix, contract, columns), contract, classes or {})
+    data = with_label_types(_guarded(path, suffix, contract, columns, tuple(ignore)), contract, classes or {})
     data.source = path.name
     return data
 
 
-def _guarded(path: Path, suffix: str, contract: Contract, mapping: dict[str, str]) -> EvalData:
+def _guarded(path: Path, suffix: str, contract: Contract, mapping: dict[str, str], ignore: tuple[str, ...]) -> EvalData:
     """Run the reader of a suffix; whatever its library raises becomes an error that names the file."""
-    readers: dict[str, Callable[[Path, Contract, dict[str, str]], EvalData]] = {
+    readers: dict[str, Callable[[Path, Contract, dict[str, str], tuple[str, ...]], EvalData]] = {
         ".csv": _read_text,
         ".tsv": _read_text,
         ".parquet": _read_parquet,
@@ -106,7 +111,7 @@ def _guarded(path: Path, suffix: str, contract: Contract, mapping: dict[str, str
         ".zarr": _read_zarr,
     }
     try:
-        return readers[suffix](path, contract, mapping)
+        return readers[suffix](path, contract, mapping, ignore)
     except PrimaBenchError:
         raise
     except PermissionError as error:
@@ -177,20 +182,19 @@ def _checked_mapping(mapping: Mapping[str, str], contract: Contract) -> dict[str
     return found
 
 
-def _read_text(path: Path, contract: Contract, mapping: dict[str, str]) -> EvalData:
+def _read_text(path: Path, contract: Contract, mapping: dict[str, str], ignore: tuple[str, ...]) -> EvalData:
     from primabench_core.store.delimited import read_columns
 
     cells = read_columns(path, "\t" if path.suffix.lower() == ".tsv" else ",")
-    columns, ids = _split_ids({name: objects(column) for name, column in cells.items()}, contract, mapping, path)
-    columns = _rename(columns, contract, mapping, path)
-    kinds = {f.name: f for f in contract.prediction}
+    held = leave_out({name: objects(column) for name, column in cells.items()}, ignore, mapping, path)
+    columns, ids = _split_ids(held, contract, mapping, path)
+    columns = keep_fields(_rename(columns, contract, mapping, path, held), ignore, contract)
     names = None if ids is None else ids.tolist()
     fields: dict[str, Any] = {}
     for name, column in columns.items():
-        base = name.rpartition("_")[0]
-        field = kinds.get(name) or (kinds.get(base) if name.rpartition("_")[2].isdigit() else None)
-        fields[name] = _typed(column, field, names)
-    return EvalData(join_columns(fields, contract), ids=names)
+        fields[name] = _typed(column, field_of(name, contract), names)
+    fields, coords = join_named(fields, contract)
+    return EvalData(join_columns(fields, contract), ids=names, coords=coords)
 
 
 def _typed(column: NDArray[Any], field: Field | None, ids: list[str] | None) -> NDArray[Any]:
@@ -240,7 +244,7 @@ def _split_ids(
     """
     wanted = mapping.pop("ids", None)
     if wanted is not None and wanted not in columns:
-        raise _no_column(wanted, "ids", columns, path)
+        raise no_column(wanted, "read 'ids' from", columns, path)
     name = wanted if wanted is not None else _id_column(columns, contract, set(mapping.values()), index)
     if name is None:
         return columns, None
@@ -268,13 +272,22 @@ def _is_text(column: Any) -> bool:
     return isinstance(held, np.ndarray) and held.ndim == 1 and held.dtype.kind in "OUT"
 
 
-def _rename(columns: dict[str, Any], contract: Contract, mapping: Mapping[str, str], path: Path) -> dict[str, Any]:
-    """Columns under the names of their fields; ``embedding=z`` also renames ``z_0``, ``z_1`` and so on."""
+def _rename(
+    columns: dict[str, Any],
+    contract: Contract,
+    mapping: Mapping[str, str],
+    path: Path,
+    held: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    """Columns under the names of their fields; ``embedding=z`` also renames ``z_0``, ``z_1`` and so on.
+
+    ``held`` are all columns of the file, that of the ids included, for messages.
+    """
     moved: dict[str, str] = {}
     for field, column in mapping.items():
         numbered = [c for c in columns if c.rpartition("_")[0] == column and c.rpartition("_")[2].isdigit()]
         if column not in columns and not numbered:
-            raise _no_column(column, field, columns, path)
+            raise no_column(column, f"read {field!r} from", columns if held is None else held, path)
         moved |= {field + old[len(column) :]: old for old in ([column] if column in columns else numbered)}
     renamed = {name: value for name, value in columns.items() if name not in moved.values()}
     clash = sorted(set(moved) & set(renamed))
@@ -286,19 +299,14 @@ def _rename(columns: dict[str, Any], contract: Contract, mapping: Mapping[str, s
     return {**renamed, **{name: columns[old] for name, old in moved.items()}}
 
 
-def _no_column(column: str, field: str, columns: Mapping[str, Any], path: Path) -> UsageError:
-    held = ", ".join(repr(c) for c in list(columns)[:20])
-    return UsageError(f"{path.name} has no column {column!r} to read {field!r} from; it has {held}")
-
-
-def _read_parquet(path: Path, contract: Contract, mapping: dict[str, str]) -> EvalData:
+def _read_parquet(path: Path, contract: Contract, mapping: dict[str, str], ignore: tuple[str, ...]) -> EvalData:
     table = _library("pyarrow.parquet", "pyarrow").ParquetFile(path).read()
     refuse_twins(list(table.column_names))
-    held = {n: table.column(n) for n in table.column_names}
+    held = leave_out({n: table.column(n) for n in table.column_names}, ignore, mapping, path)
     columns, ids = _split_ids(held, contract, mapping, path, _pandas_index(table.schema.metadata))
-    columns = {name: plain(column, name) for name, column in columns.items()}
-    columns = _rename(columns, contract, mapping, path)
-    return EvalData(join_columns(columns, contract), ids=ids)
+    columns = keep_fields(_rename(columns, contract, mapping, path, held), ignore, contract)
+    columns, coords = join_named({name: plain(column, name) for name, column in columns.items()}, contract)
+    return EvalData(join_columns(columns, contract), ids=ids, coords=coords)
 
 
 def _pandas_index(metadata: Mapping[bytes, bytes] | None) -> str:
@@ -310,12 +318,12 @@ def _pandas_index(metadata: Mapping[bytes, bytes] | None) -> str:
     return found[0] if len(found) == 1 and isinstance(found[0], str) else ""
 
 
-def _read_npz(path: Path, contract: Contract, mapping: dict[str, str]) -> EvalData:
+def _read_npz(path: Path, contract: Contract, mapping: dict[str, str], ignore: tuple[str, ...]) -> EvalData:
     arrays: dict[str, Any] = {}
     with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
         if not hasattr(archive, "files"):
             raise CorruptDataError(f"{path} is a single array, not an archive of named ones", remedy="use numpy.savez")
-        for name in archive.files:
+        for name in leave_out(dict.fromkeys(archive.files), ignore, mapping, path):
             try:
                 arrays[name] = archive[name]
             except ValueError as error:
@@ -326,45 +334,54 @@ def _read_npz(path: Path, contract: Contract, mapping: dict[str, str]) -> EvalDa
                     name, "numbers or text", "pickled Python objects, which are never loaded", remedy=remedy
                 )
                 raise ContractError([found], what=f"The file {path}") from error
+    arrays = {n: a for n, a in arrays.items() if a.ndim or n in keep_fields({n: a}, ignore, contract)}
     single = [Violation(name, "one entry a row", "a single value") for name, array in arrays.items() if not array.ndim]
     if single:
         raise ContractError(single, what=f"The file {path}", remedy="save arrays whose first dimension is the row")
     coords = {name: arrays.pop(mapping.pop(name, name)) for name in COORDS if mapping.get(name, name) in arrays}
-    arrays, ids = _split_ids(arrays, contract, mapping, path)
-    return EvalData(join_columns(_rename(arrays, contract, mapping, path), contract), ids=ids, coords=coords)
+    columns, ids = _split_ids(arrays, contract, mapping, path)
+    columns = keep_fields(_rename(columns, contract, mapping, path, arrays), ignore, contract)
+    columns, coords = join_named(columns, contract, coords)
+    return EvalData(join_columns(columns, contract), ids=ids, coords=coords)
 
 
-def _read_h5ad(path: Path, contract: Contract, mapping: dict[str, str]) -> EvalData:
+def _read_h5ad(path: Path, contract: Contract, mapping: dict[str, str], ignore: tuple[str, ...]) -> EvalData:
     adata = _library("anndata", "anndata").read_h5ad(path)
-    return _of_anndata(adata, path, contract, mapping)
+    return _of_anndata(adata, path, contract, mapping, ignore)
 
 
-def _of_anndata(adata: Any, path: Path, contract: Contract, mapping: dict[str, str]) -> EvalData:
+def _of_anndata(
+    adata: Any, path: Path, contract: Contract, mapping: dict[str, str], ignore: tuple[str, ...]
+) -> EvalData:
     columns = {str(c) for c in adata.obs.columns} | set(adata.obsm) | set(adata.layers)
+    columns = set(leave_out(dict.fromkeys(sorted(columns)), ignore, mapping, path))
+    for place in (adata.obs, adata.obsm, adata.layers):  # of what is not ignored only fields are read
+        for name in {*ignore} & {*place}:
+            del place[name]
     main = next((field for field, column in mapping.items() if column == "X" and "X" not in columns), "")
     ids_column = mapping.pop("ids", None)
     if ids_column is not None:
         if ids_column not in adata.obs.columns:
-            raise _no_column(ids_column, "ids", dict.fromkeys(sorted(columns)), path)
+            raise no_column(ids_column, "read 'ids' from", dict.fromkeys(sorted(columns)), path)
         adata.obs_names = adata.obs[ids_column].to_numpy(dtype=object)
     for field, column in mapping.items():
         if field == main:
             continue
         place = next((p for p in (adata.obs, adata.obsm, adata.layers) if column in p), None)
         if place is None:
-            raise _no_column(column, field, dict.fromkeys(sorted(columns)), path)
+            raise no_column(column, f"read {field!r} from", dict.fromkeys(sorted(columns)), path)
         place[field] = place[column]
         if field != column:
             del place[column]
     return EvalData.from_anndata(adata, main, contract)
 
 
-def _read_zarr(path: Path, contract: Contract, mapping: dict[str, str]) -> EvalData:
+def _read_zarr(path: Path, contract: Contract, mapping: dict[str, str], ignore: tuple[str, ...]) -> EvalData:
     import zarr
 
     attributes = dict(zarr.open_group(path, mode="r").attrs)
     if attributes.get("encoding-type") == "anndata":
-        return _of_anndata(_library("anndata", "anndata").read_zarr(path), path, contract, mapping)
+        return _of_anndata(_library("anndata", "anndata").read_zarr(path), path, contract, mapping, ignore)
     if "primabench" in attributes or any(str(key).startswith("primabench") for key in attributes):
         from primabench_core.store.zarr_io import open_lazy
 
@@ -373,10 +390,11 @@ def _read_zarr(path: Path, contract: Contract, mapping: dict[str, str]) -> EvalD
         import xarray
 
         data = EvalData.from_xarray(xarray.open_zarr(path, chunks=None))
-    fields = dict(data.fields)
+    fields = leave_out(data.fields, ignore, mapping, path)
     held, ids = _split_ids(fields, contract, mapping, path) if "ids" in mapping else (fields, data.ids)
     ids = ids if ids is None or isinstance(ids, tuple) else plain(ids, "ids")
-    return EvalData(_rename(held, contract, mapping, path), ids=ids, coords=data.coords)
+    held = keep_fields(_rename(held, contract, mapping, path, fields), ignore, contract)
+    return EvalData(held, ids=ids, coords=data.coords)
 
 
 def _library(module: str, distribution: str) -> Any:

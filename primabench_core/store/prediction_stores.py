@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from primabench_core.contract.contract import Contract
 from primabench_core.contract.evaldata import EvalData
 from primabench_core.errors import MissingDataError, UsageError
 from primabench_core.store.address import Address
+from primabench_core.store.ignoring import keep_fields, leave_out
 from primabench_core.store.lazy import read
 from primabench_core.store.prediction_files import SUFFIXES, read_predictions
 from primabench_core.store.prediction_files import _checked_mapping as checked_mapping
@@ -34,13 +35,16 @@ def is_remote(place: str) -> bool:
     return "://" in place and not Address.of(place).is_local
 
 
-def open_predictions(place: str, contract: Contract, mapping: Mapping[str, str] | None = None) -> EvalData:
+def open_predictions(
+    place: str, contract: Contract, mapping: Mapping[str, str] | None = None, ignore: Sequence[str] = ()
+) -> EvalData:
     """As :func:`~primabench_core.store.prediction_files.read_predictions`, for URLs too; what can stay unread does.
 
     Args:
         place: Path, or ``gs://``, ``s3://``, ``https://`` URL.
         contract: Fields of the prediction.
         mapping: Column of the file by field.
+        ignore: Columns to leave out, ``"*"``: all that are neither ids nor a field.
 
     Raises:
         MissingDataError: nothing is there.
@@ -54,11 +58,11 @@ def open_predictions(place: str, contract: Contract, mapping: Mapping[str, str] 
     """
     names = dict(mapping or {})
     if is_remote(place):
-        return _open_remote(place, contract, names)
+        return _open_remote(place, contract, names, ignore)
     path = Path(place.removeprefix("file://"))
     if path.suffix.lower() == ".zarr" and path.is_dir() and "ids" not in names and _is_ours(path):
-        return _renamed(open_lazy(path), path, contract, names)
-    return read_predictions(path, contract, names)
+        return _renamed(open_lazy(path), path, contract, names, ignore)
+    return read_predictions(path, contract, names, ignore=ignore)
 
 
 def describe(place: str) -> dict[str, Any]:
@@ -98,16 +102,19 @@ def _is_ours(path: Path) -> bool:
     return "primabench" in read(str(path), False, "metadata", lambda: dict(zarr.open_group(path, mode="r").attrs))
 
 
-def _renamed(data: EvalData, path: Path, contract: Contract, mapping: dict[str, str]) -> EvalData:
+def _renamed(
+    data: EvalData, path: Path, contract: Contract, mapping: dict[str, str], ignore: Sequence[str]
+) -> EvalData:
     """Fields under the names of the contract; nothing is read for that."""
     columns = checked_mapping(mapping, contract)
-    if not columns:
+    if not columns and not ignore:
         return data
     assert isinstance(data, StoredData)
-    return StoredData(rename(dict(data.fields), contract, columns, path), data._open_ids, data._open_coords, data.n)
+    fields = rename(leave_out(data.fields, ignore, columns, path), contract, columns, path)
+    return StoredData(keep_fields(fields, ignore, contract), data._open_ids, data._open_coords, data.n)
 
 
-def _open_remote(place: str, contract: Contract, mapping: dict[str, str]) -> EvalData:
+def _open_remote(place: str, contract: Contract, mapping: dict[str, str], ignore: Sequence[str]) -> EvalData:
     name = Path(place).name
     suffix = Path(name).suffix.lower()
     if suffix not in SUFFIXES:
@@ -115,12 +122,13 @@ def _open_remote(place: str, contract: Contract, mapping: dict[str, str]) -> Eva
     if suffix == ".zarr":
         remote = Remote(Address.of(place))
         remote.read("zarr.json")  # says what is wrong with the address before zarr looks for other layouts
-        return _renamed(open_lazy(Path(name), chunks=RemoteChunks(remote), place=place), Path(name), contract, mapping)
+        data = open_lazy(Path(name), chunks=RemoteChunks(remote), place=place)
+        return _renamed(data, Path(name), contract, mapping, ignore)
     parent, _, file = place.rpartition("/")
     with tempfile.TemporaryDirectory() as folder:
         local = Path(folder, file)
         local.write_bytes(Remote(Address.of(parent)).read(file))
-        return read_predictions(local, contract, mapping).load()
+        return read_predictions(local, contract, mapping, ignore=ignore).load()
 
 
 class RemoteChunks(Store):  # type: ignore[misc]

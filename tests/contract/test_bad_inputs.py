@@ -58,8 +58,8 @@ HALF = [0.5, 0.5]
 BAD = [
     # name, input, words that the error must hold
     ("nothing", {}, None),
-    ("a path", "predictions.csv", ["path", "read_predictions"]),
-    ("a path object", Path("x.h5ad"), ["path", "read_predictions"]),
+    ("a path", "predictions.csv", ["path", "pb.evaluate"]),
+    ("a path object", Path("x.h5ad"), ["path", "pb.evaluate"]),
     ("a number", 3.5, ["float"]),
     ("None", None, ["NoneType"]),
     ("a bare array for six fields", np.zeros(3), ["ndarray", "dict"]),
