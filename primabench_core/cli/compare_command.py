@@ -6,12 +6,11 @@ from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
 from primabench_core.cli.output import console, write, write_json
+from primabench_core.result.corrections import CORRECTIONS
 
 if TYPE_CHECKING:
     from primabench_core.result.compare import Comparison
     from primabench_core.result.eval_result import EvalResult
-
-CORRECTIONS = {"holm": "holm", "bh": "benjamini_hochberg"}
 
 
 def configure(parser: ArgumentParser) -> None:
@@ -27,7 +26,10 @@ def configure(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help="column of a field or ids")
     parser.add_argument("--metrics", help="names, separated by commas; default: all that both hold")
-    parser.add_argument("--correction", choices=list(CORRECTIONS), default="holm", help="for many tests (default holm)")
+    parser.add_argument(
+        "--correction", choices=list(CORRECTIONS), default="holm",
+        help="for many tests (default holm); bh is short for benjamini_hochberg",
+    )  # fmt: skip
     parser.add_argument("--level", type=float, default=0.95, help="level of intervals and verdicts (default 0.95)")
     parser.add_argument("--draws", type=int, default=2000, help="resamples of the paired bootstrap (default 2000)")
     parser.add_argument("--seed", type=int, default=0, help="seed of the resamples (default 0)")
@@ -41,14 +43,17 @@ def run(args: Namespace) -> int:
 
     from primabench_core.evaluation.compare import compare
     from primabench_core.result.eval_result import EvalResult
+    from primabench_core.result.naming import names_of
 
     a, b = (EvalResult.load(Path(path)) for path in args.results)
+    one, two = names_of((a, b), args.results)
     found = compare(
         a,
         b,
         predictions=_predictions(args, a, b),
         metrics=[m.strip() for m in args.metrics.split(",")] if args.metrics else None,
-        correction=CORRECTIONS[args.correction],  # type: ignore[arg-type]
+        names=(one, two),
+        correction=args.correction,
         level=args.level,
         draws=args.draws,
         seed=args.seed,

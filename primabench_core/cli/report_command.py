@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -48,8 +49,11 @@ def run(args: Namespace) -> int:
         given = _matched(results, args)
         given |= _baselines(results, given, args.store)
         curves = curves_for(results, given, args.store)
-        comparisons = comparisons_for(results, given, args.store)
-    write_report(results, output, title=args.title, curves=curves, comparisons=comparisons, overwrite=args.force)
+        comparisons = comparisons_for(results, given, args.store, files=args.results)
+    write_report(
+        results, output, title=args.title, curves=curves, comparisons=comparisons, files=args.results,
+        overwrite=args.force,
+    )  # fmt: skip
     write(f"written to {output.resolve().as_uri()}")
     return 0
 
@@ -133,7 +137,11 @@ def curves_for(results: list[EvalResult], given: dict[str, Any], store: str | No
 
 
 def comparisons_for(
-    results: list[EvalResult], given: dict[str, Any], store: str | None, most: int = MOST_COMPARISONS
+    results: list[EvalResult],
+    given: dict[str, Any],
+    store: str | None,
+    most: int = MOST_COMPARISONS,
+    files: Sequence[str] = (),
 ) -> list[Comparison]:
     """Every model against the best baseline; where all are of one kind, the best against the others, best first.
 
@@ -142,9 +150,12 @@ def comparisons_for(
         given: Predictions by the record hash of their result.
         store: Store to read; by default ``PRIMABENCH_STORE``.
         most: Tables for each dataset.
+        files: Where each result was read from, or none.
     """
     from primabench_core.evaluation.compare import compare
+    from primabench_core.result.naming import names_by_data
 
+    called = {id(r): name for r, name in zip(results, names_by_data(results, files), strict=True)}
     found = []
     for key in dict.fromkeys((r.task, r.dataset) for r in results):
         members = _ordered([r for r in results if (r.task, r.dataset) == key and r.record_hash in given])
@@ -156,7 +167,8 @@ def comparisons_for(
             pairs = [(members[0], other) for other in members[1:]]
         for a, b in pairs[:most]:
             predictions = given[a.record_hash], given[b.record_hash]
-            found.append(compare(a, b, predictions=predictions, store=store))
+            names = called[id(a)], called[id(b)]
+            found.append(compare(a, b, predictions=predictions, names=names, store=store))
     return found
 
 

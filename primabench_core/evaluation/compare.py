@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from primabench_core.errors import UsageError
 from primabench_core.evaluation.evaluation import Evaluation
 from primabench_core.evaluation.paired import Placed, paired_tests
 from primabench_core.result.compare import Comparison
 from primabench_core.result.compare import compare as tabulate
+from primabench_core.result.corrections import Correction, correction_of
 from primabench_core.result.eval_result import EvalResult
+from primabench_core.result.naming import names_of, tell_apart
 from primabench_core.store.prediction_files import SUFFIXES
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ def compare(
     truth: Any = None,
     metrics: Iterable[str] | None = None,
     names: tuple[str, str] | None = None,
-    correction: Literal["holm", "benjamini_hochberg"] = "holm",
+    correction: Correction = "holm",
     level: float = 0.95,
     draws: int = DRAWS,
     seed: int = 0,
@@ -52,9 +54,10 @@ def compare(
         dataset: ``publication/slug@version``; by default the task's own.
         truth: A truth of your own instead of a task.
         metrics: Names of the metrics; by default those of the results, or the task's panel.
-        names: Of the two models, with predictions; results carry theirs. By default those of the files, else
-            ``a`` and ``b``.
-        correction: ``holm`` (no false find in the table) or ``benjamini_hochberg`` (few false finds).
+        names: Of the two models. By default results carry theirs, and predictions are called as their files, else
+            ``a`` and ``b``. Where names coincide, labels that differ are added (``mynet step=5``), else the name of
+            the file.
+        correction: ``holm`` (no false find in the table) or ``benjamini_hochberg``, ``bh`` for short (few false finds).
         level: Confidence level of intervals and verdicts.
         draws: Resamples of the paired bootstrap.
         seed: Of the resamples.
@@ -74,10 +77,12 @@ def compare(
         >>> found["accuracy"].better(0.95)  # doctest: +SKIP
         'a'
     """
-    about: dict[str, Any] = {"correction": correction, "level": level}
+    about: dict[str, Any] = {"correction": correction_of(correction), "level": level}
     options: dict[str, Any] = {"seed": seed, "store": store}
     if _is_result(a) or _is_result(b):
         results = _loaded(a), _loaded(b)
+        read_from = [_file(given, beside) for given, beside in zip((a, b), predictions or (None, None), strict=True)]
+        about["names"] = names or tuple(names_of(results, read_from))
         chosen = _shared(*results) if metrics is None else list(metrics)
         if predictions is None:
             return tabulate(*results, metrics=chosen, **about)
@@ -92,7 +97,7 @@ def compare(
                 "Predictions are compared over a task, or over a truth of your own: give task= or truth=.",
                 remedy="primabench list tasks",
             )
-        called = names or (_name_of(a, "a"), _name_of(b, "b"))
+        called = tell_apart(names or (_name_of(a, "a"), _name_of(b, "b")), files=(_file(a), _file(b)))
         made = [_evaluated(p, n, task, dataset, truth, metrics, options) for p, n in zip((a, b), called, strict=True)]
         results, placed = (made[0][0], made[1][0]), [made[0][1], made[1][1]]
         chosen = list(results[0].keys())
@@ -117,6 +122,11 @@ def _is_result(value: Any) -> bool:
 
 def _name_of(predictions: Any, otherwise: str) -> str:
     return Path(predictions).stem if isinstance(predictions, str | PathLike) else otherwise
+
+
+def _file(*given: Any) -> str | PathLike[str] | None:
+    """The first of them that is a path."""
+    return next((path for path in given if isinstance(path, str | PathLike)), None)
 
 
 def _loaded(result: Any) -> EvalResult:

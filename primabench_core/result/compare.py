@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Literal
 
 from attrs import evolve, frozen
 
 from primabench_core.errors import UsageError
+from primabench_core.result.corrections import Correction, correction_of
 from primabench_core.result.eval_result import EvalResult
 from primabench_core.result.identity import canonical_bytes
 from primabench_core.result.json import to_dict
 from primabench_core.result.metric_result import MetricResult
-from primabench_core.result.numeral import numeral, span
+from primabench_core.result.naming import names_of, tell_apart
 
 if TYPE_CHECKING:
-    from rich.console import Group
+    from rich.console import Console, ConsoleOptions, Group
 
     from primabench_core.statistics.finding import Finding
-
-_SHORT = 8
-"""Letters of a model's name that fit the head of a column; longer ones are lettered."""
-_NAME = 24
-"""Letters of a metric's name that are kept on one line."""
-_VERDICT = 7
-"""Width of the last column, which would otherwise be squeezed first."""
 
 Test = Literal["delong", "mcnemar", "wilcoxon", "bootstrap"]
 
@@ -106,40 +100,12 @@ class Comparison:
     def __str__(self) -> str:
         from primabench_core.result.table import rendered
 
-        return rendered(self.__rich__())
+        return rendered(self)
 
-    def __rich__(self) -> Group:
-        from rich import box
-        from rich.table import Table
-        from rich.text import Text
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Group]:
+        from primabench_core.result.comparison_table import comparison_table
 
-        from primabench_core.result.table import titled
-
-        how = {"holm": "Holm", "benjamini_hochberg": "Benjamini-Hochberg"}[self.correction]
-        short = max(len(self.a), len(self.b)) <= _SHORT
-        one, two = (self.a, self.b) if short else ("a", "b")
-        notes = [f"{self.n_units:,} {self.unit}s · paired tests, corrected by {how} over the table"]
-        untested: dict[str, list[str]] = {}
-        for d in self.differences:
-            if d.p is None:
-                untested.setdefault(d.reason, []).append(d.metric)
-        notes += [f"not tested: {', '.join(names)}: {reason}" for reason, names in untested.items()]
-        title = f"{self.a} against {self.b}" if short else f"a: {self.a} against b: {self.b}"
-        table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-        longest = max((len(d.metric) for d in self.differences), default=0)
-        table.add_column("metric", overflow="fold", no_wrap=longest <= _NAME)
-        for name in (one, two, "difference", "p", "p corr."):
-            table.add_column(Text(name), justify="right", no_wrap=True)  # numbers stay whole
-        table.add_column("better", overflow="fold", min_width=_VERDICT)
-        verdicts = {"a": one, "b": two, "differs": "differs", "": "neither"}
-        for d in self.differences:
-            difference = numeral(d.difference, digits=3)
-            if d.low is not None and d.high is not None:
-                difference += f"\n{span(d.low, d.high, digits=3)}"
-            cells = [numeral(d.a, digits=3), numeral(d.b, digits=3), difference, p_text(d.p), p_text(d.adjusted)]
-            verdict = "" if d.p is None else verdicts[d.better(self.level)]
-            table.add_row(*(Text(cell) for cell in (d.metric, *cells, verdict)))
-        return titled(title, table, "\n".join(notes))
+        yield comparison_table(self, options.max_width)
 
 
 def compare(
@@ -148,7 +114,8 @@ def compare(
     *,
     pairs: Iterable[Tested] = (),
     metrics: Iterable[str] | None = None,
-    correction: Literal["holm", "benjamini_hochberg"] = "holm",
+    names: tuple[str, str] | None = None,
+    correction: Correction = "holm",
     level: float = 0.95,
 ) -> Comparison:
     """Compare two results on the same units.
@@ -159,7 +126,8 @@ def compare(
         pairs: The paired tests, for the metrics that are to be tested. A result file holds no predictions: without a
             test a metric has a difference and no p.
         metrics: Keys of the metrics to compare; by default all that both results hold.
-        correction: ``holm`` (no false find in the table) or ``benjamini_hochberg`` (few false finds).
+        names: Of the two models; by default those of the results, and what tells them apart where they coincide.
+        correction: ``holm`` (no false find in the table) or ``benjamini_hochberg``, ``bh`` for short (few false finds).
         level: Confidence level of the verdicts.
 
     Returns:
@@ -180,22 +148,21 @@ def compare(
     """
     from primabench_core import statistics
 
+    chosen = correction_of(correction)
     _check_comparable(a, b)
     tests = {pair.metric: pair for pair in pairs}
     for name in tests:
         a[name], b[name]  # an unknown name raises with a suggestion
     wanted = [key for key in a.keys() if key in b] if metrics is None else list(metrics)  # noqa: SIM118
     rows = [_difference(key, a[key], b[key], tests.get(key), _why(a, b)) for key in wanted]
-    adjust = {"holm": statistics.holm, "benjamini_hochberg": statistics.benjamini_hochberg}.get(correction)
-    if adjust is None:
-        raise UsageError(f"correction: expected 'holm' or 'benjamini_hochberg', found {correction!r}")
+    adjust = {"holm": statistics.holm, "benjamini_hochberg": statistics.benjamini_hochberg}[chosen]
     tested = {row.metric: row.p for row in rows if row.p is not None}
     adjusted = dict(zip(tested, adjust(p=list(tested.values())).values["adjusted"], strict=True))
     rows = [evolve(row, adjusted=adjusted.get(row.metric)) for row in rows]
-    names = (a.model, b.model) if a.model != b.model else (f"{a.model} (a)", f"{b.model} (b)")
+    one, two = tell_apart(names) if names else names_of((a, b))
     return Comparison(
-        a=names[0], b=names[1], task=a.task, dataset=a.dataset, n_units=a.n_units, unit=a.unit,
-        correction=correction, level=level, differences=tuple(rows),
+        a=one, b=two, task=a.task, dataset=a.dataset, n_units=a.n_units, unit=a.unit,
+        correction=chosen, level=level, differences=tuple(rows),
     )  # fmt: skip
 
 

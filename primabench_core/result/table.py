@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from primabench_core.result.numeral import numeral
 
 if TYPE_CHECKING:
-    from rich.console import Group
+    from rich.console import Group, RenderableType
     from rich.table import Table
 
     from primabench_core.result.eval_result import EvalResult
@@ -61,7 +61,7 @@ def as_text(result: EvalResult, width: int = 80) -> str:
     return rendered(result_table(result), width)
 
 
-def rendered(table: Group, width: int = 80) -> str:
+def rendered(table: RenderableType, width: int = 80) -> str:
     """What rich would print as plain text, whatever the terminal is."""
     from rich.console import Console
 

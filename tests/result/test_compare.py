@@ -3,11 +3,12 @@ import re
 import attrs
 import numpy as np
 import pytest
+from rich.cells import cell_len
 
 from primabench_core.errors import UnknownNameError, UsageError
 from primabench_core.result import EvalResult, MetricResult
 from primabench_core.result.compare import Tested as Paired
-from primabench_core.result.compare import compare
+from primabench_core.result.compare import compare, p_text
 from primabench_core.statistics import delong, mcnemar_exact, paired_bootstrap
 
 N = 200
@@ -84,6 +85,7 @@ def test_correction_runs_over_the_table():
     assert alone["accuracy"].adjusted == alone["accuracy"].p
     with pytest.raises(UsageError, match="correction"):
         compare(A, B, pairs=PAIRS, correction="bonferroni")
+    assert compare(A, B, pairs=PAIRS, correction="bh") == bh  # one name is kept for both
 
 
 def test_a_model_is_not_better_than_itself():
@@ -93,7 +95,7 @@ def test_a_model_is_not_better_than_itself():
     assert found["auroc"].better(0.95) == ""
     assert "variance 0" in found.verdict(found["auroc"])
     assert compare(A, A)["auroc"].reason == "the predictions are identical"
-    assert (found.a, found.b) == ("a (a)", "a (b)")
+    assert (found.a, found.b) == ("a", "a (2)")  # nothing but their number tells them apart
 
 
 @pytest.mark.parametrize(
@@ -129,3 +131,46 @@ def test_the_table_fits():
     assert re.search(r"auroc .* a *\n", text)
     assert "not tested: mcc: undefined: single_class" in text
     assert max(len(line.rstrip()) for line in text.splitlines()) <= 80
+
+
+def shown(found, width):
+    from io import StringIO
+
+    from rich.console import Console
+
+    out = StringIO()
+    Console(width=width, file=out).print(found)
+    lines = [line.rstrip() for line in out.getvalue().splitlines()]
+    head = next(i for i, line in enumerate(lines) if line.startswith("metric"))
+    return lines[0], lines[head].split(), lines
+
+
+@pytest.mark.parametrize("width", [26, 30, 40, 60, 80, 100, 200])
+@pytest.mark.parametrize("names", [("step-10", "step-15"), ("a", "b"), ("x" * 30, "y" * 30), ("好" * 5, "模" * 5)])
+def test_the_verdict_is_whole_at_every_width(width, names):
+    one, two = names
+    for pairs in (PAIRS, PAIRS[1:2]):
+        found = compare(A, B, pairs=pairs, names=names)
+        title, head, lines = shown(found, width)
+        better = [d.better(0.95) for d in found.differences if d.p is not None]
+        assert "a" in better
+        assert head[-1] == "better"
+        lettered = title.startswith("a:")
+        called = {"a": "a", "b": "b"} if lettered else {"a": one, "b": two}
+        verdicts = [called.get(b, "neither") for b in better]
+        rows = [line for line in lines[: lines.index(next(x for x in lines if x.startswith("200 ")))] if line]
+        body = [next(line for line in rows if line.startswith(d.metric)) for d in found.differences if d.p is not None]
+        assert [line.split()[-1] for line in body] == verdicts
+        assert all("…" not in line for line in rows)
+        adjusted = [p_text(d.adjusted) for d in found.differences if d.p is not None]
+        assert [line.split()[-2] for line in body] == adjusted
+        assert max(cell_len(line) for line in rows) <= width
+
+
+def test_names_stand_in_the_table_where_they_fit():
+    found = compare(A, B, pairs=PAIRS, names=("x" * 12, "y" * 12))
+    assert not shown(found, 100)[0].startswith("a: ")
+    assert shown(found, 70)[0].startswith("a: ")
+    _, head, lines = shown(found, 44)
+    assert "no room for: p, a, b" in " ".join(lines)
+    assert head == ["metric", "difference", "p", "corr.", "better"]

@@ -12,6 +12,7 @@ from primabench_core.result.eval_result import EvalResult
 if TYPE_CHECKING:
     from primabench_core.result.compare import Comparison
     from primabench_core.result.curves import Confusion, Curve
+    from primabench_core.result.naming import File
 
 INSTALL = 'pip install "primabench-core[report]"'
 
@@ -23,6 +24,7 @@ def write_report(
     title: str = "",
     curves: Mapping[str, Sequence[Confusion | Curve]] | None = None,
     comparisons: Iterable[Comparison] = (),
+    files: Sequence[File] = (),
     overwrite: bool = True,
 ) -> Path:
     """Write a report: scores with intervals, parts, curves, paired tests, and where everything comes from.
@@ -37,13 +39,15 @@ def write_report(
         curves: Name of the model (or ``record_hash`` of its result) to what is drawn of it beyond scores; see
             :mod:`primabench_core.result.curves`.
         comparisons: Tables of paired tests, from :func:`primabench_core.result.compare.compare`.
+        files: Where each result was read from, to tell models of one name apart whose labels are the same.
         overwrite: Replace a file that is already there.
 
     Returns:
         The path.
 
     Raises:
-        UsageError: There is no result, or curves name a model that is not among the results.
+        UsageError: There is no result, files are more or fewer than results, or curves name a model that is not
+            among the results.
         MissingPluginError: vl-convert or jinja2 is not installed.
         ResultError: The file cannot be written.
 
@@ -53,7 +57,7 @@ def write_report(
     """
     from primabench_core.result.files import write_text
 
-    page = render_report(results, title=title, curves=curves, comparisons=comparisons)
+    page = render_report(results, title=title, curves=curves, comparisons=comparisons, files=files)
     return write_text(Path(path), page, overwrite=overwrite)
 
 
@@ -63,15 +67,18 @@ def render_report(
     title: str = "",
     curves: Mapping[str, Sequence[Confusion | Curve]] | None = None,
     comparisons: Iterable[Comparison] = (),
+    files: Sequence[File] = (),
 ) -> str:
     """The HTML of :func:`write_report`, as text."""
     given = [results] if isinstance(results, EvalResult) else list(results)
     if not given:
         raise UsageError("A report needs at least one result.")
+    if files and len(files) != len(given):
+        raise UsageError(f"files name {len(files)} paths for {len(given)} results.")
     _check_installed()
     from primabench_core.result.report.page import render_page
 
-    return render_page(given, title=title, curves=dict(curves or {}), comparisons=tuple(comparisons))
+    return render_page(given, title=title, curves=dict(curves or {}), comparisons=tuple(comparisons), files=files)
 
 
 def _check_installed() -> None:

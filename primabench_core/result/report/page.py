@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from importlib.resources import files
+from importlib.resources import files as resources
 from typing import TYPE_CHECKING, Any
 
 from primabench_core.errors import UsageError
@@ -11,6 +11,7 @@ from primabench_core.result.compare import p_text
 from primabench_core.result.curves import Confusion, Curve
 from primabench_core.result.eval_result import EvalResult
 from primabench_core.result.metric_result import MetricResult
+from primabench_core.result.naming import File, data_key, names_by_data, tell_apart
 from primabench_core.result.numeral import numeral, span
 from primabench_core.result.report import plots
 from primabench_core.result.report.summary import Column, Matrix, by_rank, summarise
@@ -27,11 +28,12 @@ def render_page(
     title: str,
     curves: Mapping[str, Sequence[Confusion | Curve]],
     comparisons: Sequence[Comparison],
+    files: Sequence[File] = (),
 ) -> str:
     """The whole page."""
     from jinja2 import Environment, StrictUndefined
 
-    groups = _groups(results)
+    groups = _groups(results, files)
     known = {name for names, _ in groups for name in names} | {r.record_hash for r in results}
     for name in curves:
         if name not in known:
@@ -39,7 +41,7 @@ def render_page(
             raise UsageError(f"curves name the model {name!r}; the results are of {', '.join(models)}")
     pen = _Pen()
     sections = [_section(pen, names, members, curves, comparisons) for names, members in groups]
-    source = files(__package__).joinpath("page.html.j2").read_text(encoding="utf-8")
+    source = resources(__package__).joinpath("page.html.j2").read_text(encoding="utf-8")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters.update(number=numeral, span=span, p=p_text, words=lambda name: str(name).replace("_", " "))
     heading = title or (sections[0]["title"] if len(sections) == 1 else "Evaluation report")
@@ -60,22 +62,14 @@ class _Pen:
         return Markup(make(*arguments, name=f"f{self.count}", **more))
 
 
-def _groups(results: Sequence[EvalResult]) -> list[tuple[list[str], list[EvalResult]]]:
+def _groups(results: Sequence[EvalResult], files: Sequence[File]) -> list[tuple[list[str], list[EvalResult]]]:
     """Results on the same truth together, each with a name that no other of its group has."""
-    together: dict[tuple[str, ...], list[EvalResult]] = {}
-    for result in results:
-        key = (result.task, result.dataset, result.dataset_hash, result.truth_sha256)
-        together.setdefault(key, []).append(result)
-    found = []
-    for members in together.values():
-        names: list[str] = []
-        for member in members:
-            name, copy = member.model, 2
-            while name in names:
-                name, copy = f"{member.model} ({copy})", copy + 1
-            names.append(name)
-        found.append((names, members))
-    return found
+    together: dict[tuple[str, ...], tuple[list[str], list[EvalResult]]] = {}
+    for name, result in zip(names_by_data(results, files), results, strict=True):
+        names, members = together.setdefault(data_key(result), ([], []))
+        names.append(name)
+        members.append(result)
+    return list(together.values())
 
 
 def _section(
@@ -105,11 +99,16 @@ def _section(
             for name, member in zip(names, members, strict=True)
             if (drawn := curves.get(member.record_hash) or curves.get(name))
         ],
-        "comparisons": [c for c in comparisons if (c.task, c.dataset) == (first.task, first.dataset)],
+        "comparisons": _titled([c for c in comparisons if (c.task, c.dataset) == (first.task, first.dataset)]),
         "provenance": [_provenance(name, m) for name, m in zip(names, members, strict=True)],
         "dataset_hash": first.dataset_hash,
         "truth_sha256": first.truth_sha256,
     }
+
+
+def _titled(comparisons: Sequence[Comparison]) -> list[tuple[str, Comparison]]:
+    """Each with a heading of its own; the names of a command tell them apart already."""
+    return list(zip(tell_apart([f"{c.a} against {c.b}" for c in comparisons]), comparisons, strict=True))
 
 
 def _who(matrix: Matrix) -> str:
