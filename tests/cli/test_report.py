@@ -45,6 +45,52 @@ def test_predictions_bring_curves_and_a_test_against_the_best_baseline(models, t
     assert not re.search(r"<script|<link|src=\"http|@import|url\(http", text)
 
 
+def _headings(page, level):
+    return [re.sub(r"\s+", " ", found).strip() for found in re.findall(rf"<{level}[^>]*>(.*?)</{level}>", page, re.S)]
+
+
+@pytest.mark.parametrize(
+    ("labels", "names"),
+    [
+        ((["step=5"], ["step=10"]), ("mynet step=5", "mynet step=10")),
+        (([], []), ("mynet (first)", "mynet (second)")),
+    ],
+)
+def test_checkpoints_of_one_model_are_told_apart_everywhere(models, tmp_path, labels, names):
+    results = []
+    for stem, file, label in zip(("first", "second"), ("good.npz", "poor.csv"), labels, strict=True):
+        path = str(tmp_path / f"{stem}.json")
+        always = ["--task", "cell_type_annotation", "--dataset", SYNTHETIC, "--ci", "none", "--output", path]
+        options = [part for text in ["model_name=mynet", *label] for part in ("--label", text)]
+        assert main(["evaluate", *always, "--predictions", models[file], *options]) == 0
+        results.append(path)
+    page = tmp_path / "r.html"
+    files = ["--predictions", models["poor.csv"], models["good.npz"]]
+    assert main(["report", *results[::-1], models["majority.json"], *files, "-o", str(page)]) == 0
+    text = page.read_text()
+    titles = _headings(text, "h3")
+    assert len(set(titles)) == len(titles)
+    for name in names:
+        assert f"{name} against majority (baseline)" in titles or f"{name} against majority" in titles
+        assert name in _headings(text, "summary")
+    values = {name: float(_row(text, name)[0]) for name in names}
+    assert values[names[0]] > values[names[1]]  # the order of the shell does not matter
+    for own in re.findall(r"<summary>(.*?)</summary>", text):
+        assert "(2)" not in own
+
+
+def _row(page, name):
+    """The values of a model in the table of scores: a row, or a column where metrics go down."""
+    table = page.split("</table>")[0]
+    heads = re.findall(r"<th scope=\"col\"[^>]*>(.*?)</th>", table)
+    if name in heads:
+        place = heads.index(name) - 1
+        lines = [re.findall(r"<td.*?</td>", row, re.S) for row in table.split("<tbody>")[1].split("</tr>")[:-1]]
+        return [found.group(1) for cells in lines if (found := re.search(r'class="value">([^<]*)<', cells[place]))]
+    row = next(row for row in table.split("</tr>") if f">{name}<" in row)
+    return re.findall(r'class="value">([^<]*)<', row)
+
+
 def test_a_file_of_nobody_is_refused(models, tmp_path, capsys):
     page = str(tmp_path / "r.html")
     assert main(["report", models["good.json"], "--predictions", models["poor.csv"], "-o", page]) == 2

@@ -274,6 +274,18 @@ def test_results_on_other_data_stand_apart_and_synthetic_is_labelled():
     assert "a (2)" in twice
 
 
+def test_names_of_a_page_are_those_of_files_where_labels_are_the_same():
+    pair = [made("a", 0.75), made("a", 0.7)]
+    page = render_report(pair, files=["runs/x.json", "runs/y.json"])
+    assert [name in page for name in ("a (x)", "a (y)", "a (2)")] == [True, True, False]
+    with pytest.raises(UsageError, match="1 paths for 2 results"):
+        render_report(pair, files=["runs/x.json"])
+    base = made("base", 0.5, baseline="base")
+    tests = [compare(one, base) for one in pair]
+    titles = re.findall(r"<h3>(.*?)</h3>", render_report([*pair, base], comparisons=tests))
+    assert [t for t in titles if "against" in t] == ["a against base", "a against base (2)"]
+
+
 def test_a_metric_that_one_model_lacks_is_not_run():
     less = attrs.evolve(made("b", 0.5), results=made("b", 0.5).results[:1])
     text = " ".join(Page(render_report([made("a", 0.75), less])).text)
