@@ -118,7 +118,11 @@ def run(args: Namespace) -> int:
             write(f"written to {file}")
     note = unknown_labels_note(result, predictions, args.store)
     if note:
-        console(stderr=True).print(note, style="yellow", markup=False)
+        style = "yellow"
+        if is_wholly_unknown(result):
+            style = "bold red"
+            note = f"WARNING: not one predicted label is a class of the data, so no score above means anything.\n{note}"
+        console(stderr=True).print(note, style=style, markup=False)
     for text in unmet:
         console(stderr=True).print(text, style="bold red", markup=False)
     failed = any(m.status == "failed" for m in result)
@@ -182,6 +186,11 @@ def _score(
     options["labels"] = {"model_name": f"{args.baseline} (baseline)", **labels, "baseline": args.baseline}
     predictions = predict_baseline(args.task, args.baseline, dataset=dataset, seed=args.seed, store=args.store)
     return evaluate(args.task, predictions, partial=args.partial, **options), predictions
+
+
+def is_wholly_unknown(result: EvalResult) -> bool:
+    """Whether a metric met only classes that the data do not know."""
+    return any(m.n and m.values.get("n_unknown_labels") == m.n for m in result)
 
 
 def unknown_labels_note(result: EvalResult, predictions: Any, store: str | None) -> str:

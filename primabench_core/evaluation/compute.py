@@ -11,6 +11,7 @@ from primabench_core.advice import PARTIAL
 from primabench_core.contract.violations import Violation
 from primabench_core.errors import ContractError, CoverageError
 from primabench_core.evaluation.aggregate import aggregate
+from primabench_core.evaluation.codes import refuse_codes
 from primabench_core.evaluation.draws import classes_of, draw_seed, population
 from primabench_core.evaluation.elsewhere import counts_there
 from primabench_core.evaluation.intervals import absent_for, as_level, bootstrap
@@ -77,6 +78,7 @@ def compute(
     if partial and truth.private and intake.placed.n_seen < MIN_PARTIAL:
         results = [_withheld(plan, coverage, intake.placed.n_seen) for plan in plans]
     else:
+        refuse_codes(intake, columns)
         scored = [score(plan, views, coverage=coverage, private=truth.private) for plan in plans]
         results = _with_intervals(request, truth, views, scored, level)
     results = _with_ignored(results, len(intake.outside))

@@ -142,11 +142,16 @@ class Intake:
         return Context(
             classes={f.name: truth.vocabulary(f) for f in fields if f.kind == "label"},
             coords=coords,
-            hidden=("classes",) if truth.private and "classes" not in truth.coords else (),
+            hidden=self.hidden,
             widths=widths,
             ignored=self.request.contract.ignored,
             unknown_labels=self.request.contract.unknown_labels,
         )
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """Coordinates whose names no message may show."""
+        return ("classes",) if self.truth.private and "classes" not in self.truth.coords else ()
 
     @property
     def vocabularies(self) -> Mapping[str, Vocabulary]:

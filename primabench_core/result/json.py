@@ -140,6 +140,14 @@ def structure(document: Any, kind: str, *, source: str) -> Any:
         raise ResultError("\n  - ".join([head, *lines]) if len(lines) > 1 else f"{head} {lines[0]}") from error
 
 
+def results_wanted(source: str, text: str) -> str:
+    """Advice where a file that looks like a table of predictions was given for a result; empty for other text."""
+    if text.lstrip()[:1] in ("{", "["):
+        return ""
+    stem = source.rpartition(".")[0] or source
+    return f"give results, not predictions: primabench evaluate --task TASK --predictions {source} --output {stem}.json"
+
+
 def _parse(text: str | bytes, source: str) -> Any:
     try:
         if isinstance(text, bytes):
@@ -152,12 +160,14 @@ def _parse(text: str | bytes, source: str) -> Any:
     except json.JSONDecodeError as error:
         at = f"line {error.lineno}, column {error.colno}"
         cut = ". The file seems to be cut off" if error.pos >= len(text.rstrip()) else ""
-        raise ResultError(f"{source} is not JSON: {error.msg} at {at}{cut}") from error
+        remedy = "" if cut else results_wanted(source, text)
+        raise ResultError(f"{source} is not JSON: {error.msg} at {at}{cut}", remedy=remedy) from error
     except UnicodeEncodeError as error:
         said = f"half a surrogate pair (\\u{ord(error.object[error.start]):04x}), which no UTF-8 text can hold"
         raise ResultError(f"{source} holds {said}") from error
     except UnicodeDecodeError as error:
-        raise ResultError(f"{source} is not UTF-8 text: byte {error.start} cannot be read") from error
+        remedy = results_wanted(source, "")
+        raise ResultError(f"{source} is not UTF-8 text: byte {error.start} cannot be read", remedy=remedy) from error
     except RecursionError as error:
         raise ResultError(f"{source} is nested too deeply to be a result") from error
     except ValueError as error:

@@ -263,3 +263,88 @@ def test_metrics_that_can_read_the_file_are_named(primabench: Callable, tmp_path
     assert "Next: add --metrics linear_probe" in ran.err
     with pytest.raises(pb.ContractError, match=r"pass metrics=\['linear_probe'\]"):
         pb.evaluate(task, file, dataset=key, store=place)
+
+
+# -- codes and names ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("suffix", ["csv", "npz"])
+def test_codes_are_refused_where_classes_have_names(
+    primabench: Callable, tmp_path: Path, ids: list[str], classes: list[str], suffix: str
+) -> None:
+    import numpy as np
+
+    codes = [str(k % 2) for k in range(len(ids))]
+    file = table(tmp_path, "ids,label", [f"{i},{c}" for i, c in zip(ids, codes, strict=True)])
+    if suffix == "npz":
+        file = str(tmp_path / "p.npz")
+        np.savez(file, ids=ids, label=codes)
+    ran = primabench(*EVALUATE, "--predictions", file)
+    assert ran.code == 2
+    assert "Codes are not names" in ran.err
+    assert "'0', '1'" in ran.err
+    assert f"in {len(ids)} rows" in ran.err
+    assert any(repr(name) in ran.err for name in classes)
+    run = pb.Evaluation(TASK, dataset=SYNTHETIC)
+    run.update(ids=ids[:20], label=codes[:20])  # whatever the cut
+    run.update(ids=ids[20:], label=codes[20:])
+    with pytest.raises(pb.ContractError, match="Codes are not names"):
+        run.compute()
+
+
+def test_one_name_that_is_a_class_and_codes_count_as_errors(ids: list[str], classes: list[str]) -> None:
+    labels = [classes[0], *["1"] * (len(ids) - 1)]
+    result = pb.evaluate(TASK, {"ids": ids, "label": labels}, dataset=SYNTHETIC, ci=None)
+    assert result["accuracy"].values["n_unknown_labels"] == len(ids) - 1
+
+
+@pytest.mark.parametrize(
+    ("predicted", "truth"), [(["1", "2"], ["1.5", "3"]), (["-1", "+1"], ["+2", "x"]), (["NK", "7"], ["B", "T"])]
+)
+def test_numbers_as_names_of_classes_are_no_codes(predicted: list[str], truth: list[str]) -> None:
+    assert pb.score("accuracy", {"label": predicted}, {"label": truth}).value == 0.0
+
+
+def test_private_classes_are_not_told() -> None:
+    from types import SimpleNamespace
+
+    import numpy as np
+
+    from primabench_core.contract.vocabulary import Vocabulary
+    from primabench_core.evaluation.codes import refuse_codes
+    from primabench_core.state.rows import Labels
+
+    vocabulary = Vocabulary(["secret", "silent"])
+    codes = vocabulary.encode(np.array(["0", "1", "0"], object))
+    columns = {"label": Labels(codes, vocabulary.classes)}
+    for hidden in ((), ("classes",)):
+        intake = SimpleNamespace(vocabularies={"label": vocabulary}, hidden=hidden)
+        with pytest.raises(pb.ContractError, match="'0', '1'") as caught:
+            refuse_codes(intake, columns)  # type: ignore[arg-type]
+        assert ("secret" in str(caught.value)) == (not hidden)
+
+
+def test_names_of_which_none_is_a_class_are_warned_of(primabench: Callable, tmp_path: Path, ids: list[str]) -> None:
+    ran = primabench(*EVALUATE, "--predictions", table(tmp_path, "ids,label", [f"{i},made up" for i in ids]))
+    assert ran.code == 0
+    assert "WARNING: not one predicted label is a class of the data" in " ".join(ran.err.split())
+    assert "note:" in ran.err
+
+
+# -- tables where results are wanted --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words", [["compare", "a.csv", "a.csv"], ["verify", "a.csv"], ["report", "a.csv", "-o", "r.html"]]
+)
+def test_a_table_in_place_of_a_result_names_the_command_that_makes_results(
+    primabench: Callable, tmp_path: Path, words: list[str]
+) -> None:
+    table(tmp_path, "ids,label", ["a,b"], "a.csv")
+    ran = primabench(*words)
+    assert ran.code == 2
+    assert "Next: give results, not predictions: primabench evaluate --task TASK --predictions a.csv" in ran.err
+    (tmp_path / "a.csv").write_bytes(b"\x93NUMPY\xff")
+    assert "primabench evaluate" in primabench(*words).err
+    (tmp_path / "a.csv").write_text('{"kind": ')
+    assert "primabench evaluate" not in primabench(*words).err

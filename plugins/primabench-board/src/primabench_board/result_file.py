@@ -124,7 +124,12 @@ def _parsed(text: str, source: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=pairs, parse_constant=constant)
     except (ValueError, RecursionError) as error:  # no JSON, or a number of thousands of digits
-        raise ResultError(f"{source} is not JSON, or it is cut off: {error}.") from error
+        remedy = (
+            ""
+            if text.lstrip()[:1] == "{"
+            else "results are wanted: primabench patient score FILE --truth FOLDER --model NAME --out RESULT.json"
+        )
+        raise ResultError(f"{source} is not JSON, or it is cut off: {error}.", remedy=remedy) from error
 
 
 @cache
