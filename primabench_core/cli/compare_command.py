@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import TYPE_CHECKING, Any
 
+from primabench_core.cli.evaluate_command import configure_columns, read_for_task
 from primabench_core.cli.output import console, write, write_json
 from primabench_core.result.corrections import CORRECTIONS
 
@@ -24,7 +25,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--predictions", nargs=2, metavar="FILE", help="the predictions of both, in the order of the results"
     )
-    parser.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help="column of a field or ids")
+    configure_columns(parser)
     parser.add_argument("--metrics", help="names, separated by commas; default: all that both hold")
     parser.add_argument(
         "--correction", choices=list(CORRECTIONS), default="holm",
@@ -71,7 +72,6 @@ def run(args: Namespace) -> int:
 def _predictions(args: Namespace, a: EvalResult, b: EvalResult) -> tuple[Any, Any] | None:
     if args.predictions is None:
         return None
-    from primabench_core.cli.evaluate_command import read_for_task
     from primabench_core.errors import UsageError
 
     for result in (a, b):
@@ -80,7 +80,7 @@ def _predictions(args: Namespace, a: EvalResult, b: EvalResult) -> tuple[Any, An
                 "The results were computed on a truth of the caller, which a command cannot read.",
                 remedy="compare them in Python: pb.compare(a, b, predictions=(…, …), truth=…)",
             )
-    one, two = (read_for_task(r.task, p, args.map) for r, p in zip((a, b), args.predictions, strict=True))
+    one, two = (read_for_task(r.task, p, args.map, args.ignore) for r, p in zip((a, b), args.predictions, strict=True))
     return one, two
 
 

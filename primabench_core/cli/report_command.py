@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from primabench_core.cli.evaluate_command import configure_columns, read_for_task
 from primabench_core.cli.output import console, write
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def configure(parser: ArgumentParser) -> None:
     parser.add_argument("results", nargs="+", metavar="RESULT", help="result files")
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="the page to write")
     parser.add_argument("--predictions", nargs="+", default=[], metavar="FILE", help="predictions that were scored")
-    parser.add_argument("--map", action="append", default=[], metavar="FIELD=COLUMN", help="column of a field or ids")
+    configure_columns(parser)
     parser.add_argument("--title", default="", help="heading of the page")
     parser.add_argument("--force", action="store_true", help="replace an existing page")
     parser.add_argument("--store", help="store to read; overrides PRIMABENCH_STORE")
@@ -66,7 +67,6 @@ def _placed(result: EvalResult, predictions: Any, store: str | None) -> Placed:
 
 def _matched(results: list[EvalResult], args: Namespace) -> dict[str, Any]:
     """Predictions by the record hash of the result that was computed from them."""
-    from primabench_core.cli.evaluate_command import read_for_task
     from primabench_core.errors import ContractError, UsageError
 
     given: dict[str, Any] = {}
@@ -78,7 +78,7 @@ def _matched(results: list[EvalResult], args: Namespace) -> dict[str, Any]:
         problem = ""
         for (task, dataset), first in groups.items():
             try:
-                predictions = read_for_task(task, path, args.map)
+                predictions = read_for_task(task, path, args.map, args.ignore)
                 fingerprint = _placed(first, predictions, args.store).fingerprint
             except ContractError as error:  # predictions of another task, perhaps
                 problem = str(error)

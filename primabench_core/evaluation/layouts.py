@@ -157,7 +157,7 @@ def other_metrics(request: Request, given: Iterable[str]) -> str:
     for metric in (*panel, *(resolve_all([word])[0] for word in mentioned if word not in held)):
         if _can_read(metric, set(given), {f.name for f in request.contract.solution}):
             found.append(metric.text)
-    return METRICS.text(names=found) + ", which can read what came" if found else ""
+    return METRICS.text(names=found) + ", or some of these, which can read what came" if found else ""
 
 
 def _can_read(metric: ResolvedMetric, given: set[str], solution: set[str]) -> bool:

@@ -170,6 +170,17 @@ def test_a_column_that_is_not_there_is_told_with_all_that_are(
     assert "Next: " in ran.err
 
 
+def test_compare_and_report_leave_columns_out_too(primabench: Callable, extra: str) -> None:
+    options = [*MEANT, "--ignore", "*"]
+    for name, more in (("a", []), ("b", ["--label", "model_name=b"])):
+        asked = [*EVALUATE, "--predictions", extra, *options, "--output", f"{name}.json"]
+        assert primabench(*asked, *more).code == 0
+    compared = primabench("compare", "a.json", "b.json", "--predictions", extra, extra, *options, "--draws", "200")
+    assert compared.code == 0, compared.err
+    reported = primabench("report", "a.json", "-o", "r.html", "--predictions", extra, *options)
+    assert reported.code == 0, reported.err
+
+
 def test_a_column_has_one_role(primabench: Callable, extra: str) -> None:
     ran = primabench(*EVALUATE, "--predictions", extra, *MEANT, "--ignore", "cell")
     assert ran.code == 2
