@@ -32,6 +32,10 @@ def _frozen(mapping: Mapping[str, str]) -> FrozenMapping[str]:
     return FrozenMapping(mapping)
 
 
+def _texts(names: Sequence[str]) -> tuple[str, ...]:
+    return tuple(names)
+
+
 @frozen
 class StoredPart:
     """Rows of a prediction file, local or behind a URL."""
@@ -41,7 +45,7 @@ class StoredPart:
     """Column of the file by field."""
     ranges: tuple[Range, ...] | None = None
     """Rows ``start <= row < stop``, one range a partition; None for all."""
-    ignore: tuple[str, ...] = field(default=(), converter=tuple)
+    ignore: tuple[str, ...] = field(default=(), converter=_texts)
     """Columns that are left out; ``"*"``: all that are neither ids nor a field."""
 
     def open(self, contract: Contract) -> EvalData:

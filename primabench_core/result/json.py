@@ -160,7 +160,7 @@ def _parse(text: str | bytes, source: str) -> Any:
     except json.JSONDecodeError as error:
         at = f"line {error.lineno}, column {error.colno}"
         cut = ". The file seems to be cut off" if error.pos >= len(text.rstrip()) else ""
-        remedy = "" if cut else results_wanted(source, text)
+        remedy = "" if cut else results_wanted(source, error.doc)
         raise ResultError(f"{source} is not JSON: {error.msg} at {at}{cut}", remedy=remedy) from error
     except UnicodeEncodeError as error:
         said = f"half a surrogate pair (\\u{ord(error.object[error.start]):04x}), which no UTF-8 text can hold"
