@@ -63,7 +63,9 @@ def _scored(file: Path, truth: Any, model: str, is_baseline: bool) -> dict[str, 
 
 if __name__ == "__main__":
     here = Path(__file__).parent
-    target = Path(sys.argv[1]) if len(sys.argv) > 1 else here if (here / "inputs").is_dir() else Path("patient-quickstart")
+    target = (
+        Path(sys.argv[1]) if len(sys.argv) > 1 else here if (here / "inputs").is_dir() else Path("patient-quickstart")
+    )
     for found in run(target):
         for score in found["scores"]:
             sys.stdout.write(f"{found['model']['name']:8} {score['task']:12} {score['status']:8} {score['value']}\n")
