@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import runpy
 import shutil
 import sys
@@ -131,6 +132,35 @@ def test_compare(made, capsys):
     assert found["t_endotype"]["difference"] > 0.2
     assert patient(["compare", *files, "--truth", str(made / "truth")]) == 0
     assert "not resolvable" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("order", [("mine.csv", "random.csv"), ("random.csv", "mine.csv")])
+def test_compare_says_who_is_better_and_no_p_is_zero(made, capsys, order):
+    files = [str(made / name) for name in order]
+    assert patient(["compare", *files, "--truth", str(made / "truth"), "--json"]) == 0
+    plain = json.loads(capsys.readouterr().out)
+    told = [d for d in plain if not d["tied"]]
+    assert told
+    assert {d["better"] for d in told} == {"mine"}
+    assert {d["better"] for d in plain if d["tied"]} <= {None}
+    assert patient(["compare", *files, "--truth", str(made / "truth")]) == 0
+    shown = capsys.readouterr().out
+    for d in plain:
+        line = next(line for line in shown.splitlines() if line.startswith(d["task"]))
+        cells = re.split(r"  +", line)
+        for cell, value in ((cells[6], d["p"]), (cells[7], d["adjusted"])):
+            assert cell == ("–" if value is None else "<0.0001" if value < 1e-4 else f"{value:.4f}")
+        assert cells[-1] == ("mine better" if d["better"] else "tied" if d["resolvable"] else "not resolvable")
+
+
+def test_files_of_one_name_are_told_apart(made, tmp_path, capsys):
+    paths = []
+    for folder, name in (("one", "mine"), ("two", "random")):
+        (tmp_path / folder).mkdir()
+        paths.append(shutil.copy(made / f"{name}.csv", tmp_path / folder / "model.csv"))
+    assert patient(["compare", *map(str, paths), "--truth", str(made / "truth"), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {(d["a"], d["b"]) for d in found} == {("one/model", "two/model")}
 
 
 def test_the_command_is_loaded_when_it_is_asked_for():

@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from primabench_core import PrimaBenchError, StoreError, UsageError
+from primabench_core.result.compare import p_text
+from primabench_core.result.naming import tell_apart
+from primabench_core.result.numeral import numeral, span
 from primabench_task_patient.scoring import Truth, compare, read_inputs, read_registry, read_truth, score_submission
 from primabench_task_patient.scoring.compare import Difference
 from primabench_task_patient.scoring.result_file import to_json
@@ -161,27 +164,44 @@ def _print_scores(document: dict[str, Any]) -> None:
 
 
 def _compare(options: argparse.Namespace) -> int:
-    names = [path.name for path in options.files]
-    if len(set(names)) < len(names):
-        names = [str(path) for path in options.files]
+    names = tell_apart([path.stem for path in options.files], files=options.files)
     truth: Truth = read_truth(options.truth)
     found = compare(dict(zip(names, options.files, strict=True)), truth)
     if options.json:
         _write(json.dumps([_plain(d) for d in found], indent=2, sort_keys=True, ensure_ascii=False))
         return OK
     rows = [
-        (d.task, d.a, d.b, _number(d.difference), f"[{_number(d.low)}, {_number(d.high)}]", d.test, _number(d.p),
-         _number(d.adjusted), "not resolvable" if not d.resolvable else "tied" if d.is_tied else "different")
+        (
+            d.task,
+            d.a,
+            d.b,
+            numeral(d.difference, digits=3),
+            _ends(d),
+            d.test,
+            p_text(d.p),
+            p_text(d.adjusted),
+            _verdict(d),
+        )
         for d in found
-    ]  # fmt: skip
+    ]
     _write_columns(rows, ("task", "a", "b", "a - b", "95 %", "test", "p", "Holm", "verdict"))
     return OK
+
+
+def _ends(d: Difference) -> str:
+    return "–" if d.low is None or d.high is None else span(d.low, d.high, digits=3)
+
+
+def _verdict(d: Difference) -> str:
+    if not d.resolvable:
+        return "not resolvable"
+    return f"{d.better} better" if d.better else "tied"
 
 
 def _plain(d: Difference) -> dict[str, Any]:
     return {
         "task": d.task, "a": d.a, "b": d.b, "difference": d.difference, "low": d.low, "high": d.high, "p": d.p,
-        "adjusted": d.adjusted, "test": d.test, "resolvable": d.resolvable, "tied": d.is_tied,
+        "adjusted": d.adjusted, "test": d.test, "resolvable": d.resolvable, "tied": d.is_tied, "better": d.better,
     }  # fmt: skip
 
 

@@ -47,6 +47,13 @@ class Difference:
         """Whether the two cannot be told apart at 5 % after the adjustment."""
         return not self.resolvable or self.adjusted is None or self.adjusted > 1 - LEVEL
 
+    @property
+    def better(self) -> str | None:
+        """Name of the model that is better; None where the two are tied. Higher is better in every task."""
+        if self.is_tied or not self.difference:
+            return None
+        return self.a if self.difference > 0 else self.b
+
 
 @frozen(eq=False)
 class _Probed:
