@@ -1,3 +1,4 @@
+import math
 import re
 import sys
 from html.parser import HTMLParser
@@ -14,7 +15,7 @@ from primabench_core.result import EvalResult, Interval, MetricResult
 from primabench_core.result import compare as comparison
 from primabench_core.result.compare import compare
 from primabench_core.result.curves import Confusion, Curve, precision_recall_curve, reliability_curve, roc_curve
-from primabench_core.result.report import render_report, write_report
+from primabench_core.result.report import plots, render_report, write_report
 from primabench_core.result.report.plots import nice_ticks
 from primabench_core.result.report.summary import summarise
 from primabench_core.statistics import mcnemar_exact
@@ -248,6 +249,33 @@ def test_long_names_of_classes_are_whole():
     drawn = re.sub(r"<title.*?</title>|<desc.*?</desc>", "", page)
     assert drawn.count(f">{name}<") == 2
     assert "…" not in re.sub(r"[^>]*<h1.*", "", drawn.split("Confusion")[1].split("</svg>")[0])
+
+
+def _slanted(svg):
+    """Of each slanted name of a picture: how far down it reaches in letters of 7.5 pixels; and the picture's height."""
+    root = ElementTree.fromstring(svg)
+    reach = []
+
+    def walk(element, y):
+        found = re.match(r"translate\([-\d.]+,([-\d.]+)\)(?: rotate\(([\d.]+)\))?", element.get("transform", ""))
+        y += float(found.group(1)) if found else 0
+        if found and found.group(2) and element.text:
+            reach.append(y + math.sin(math.radians(360 - float(found.group(2)))) * min(225, 7.5 * len(element.text)))
+        for child in element:
+            walk(child, y)
+
+    walk(root, 0.0)
+    return reach, float(root.get("viewBox").split()[3])
+
+
+@pytest.mark.parametrize("n", [2, 13])
+@pytest.mark.parametrize("length", [1, 12, 28, 60])
+def test_slanted_names_end_within_their_picture(n, length):
+    classes = [f"{i}".rjust(length, "n") for i in range(10, 10 + n)]
+    svg = plots.confusion(Confusion(np.eye(n, dtype=int).tolist(), classes, classes), name="f", model="m")
+    reach, height = _slanted(svg)
+    assert len(reach) == n
+    assert max(reach) <= height  # what is below them is the caption
 
 
 @given(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from math import ceil, floor, log10
+from math import ceil, floor, log10, radians, sin
 from typing import Any
 
 from primabench_core.result.curves import Confusion, Curve
@@ -14,6 +14,10 @@ MOST_PARTS = 24
 """Bars of a chart of parts; of more parts the worst are shown."""
 _NUMBERED = 12
 """Classes up to which a confusion table has numbers in its cells."""
+_SLANT = 50
+"""Degrees that names under the columns of a confusion table are turned by."""
+_WIDER = 1.1
+"""Share by which a reader's font may be wider than the letters that room is kept for."""
 
 Row = Mapping[str, Any]
 
@@ -146,8 +150,10 @@ def confusion(table: Confusion, *, name: str, model: str) -> str:
             rows.append({"t": truth, "p": predicted, "count": count, "share": count / total if total else 0.0})
     classes = table.predicted_classes
     small = len(classes) <= _NUMBERED
+    # as far down as slanted names reach, in a font wider than the one that the converter measures with
+    below = ceil(_WIDER * sin(radians(_SLANT)) * _extent(classes)) + 18
     at = {
-        "x": _names("p", classes, axis={"labelAngle": -50, "grid": False}),
+        "x": _names("p", classes, axis={"labelAngle": -_SLANT, "grid": False, "minExtent": below}),
         "y": _names("t", table.truth_classes),
     }
     shade = _number("share", scale={"domain": [0, 1], "range": [0.04, 1]}, legend=None)
@@ -162,7 +168,6 @@ def confusion(table: Confusion, *, name: str, model: str) -> str:
         for truth, line in zip(table.truth_classes, table.table, strict=True)
     )
     width = min(760, max(WIDTH, _extent(table.truth_classes) + 20 + 36 * len(classes)))
-    below = 20 + int(0.8 * _extent(classes))  # names under the columns are slanted
     chart = _chart(layers, below + (28 if small else 16) * len(table.truth_classes), width)
     return render(chart, name=name, title=f"True against predicted class, {model}", description=told)
 
