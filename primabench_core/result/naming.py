@@ -46,18 +46,20 @@ def tell_apart(
         ['net', 'net (2)']
     """
     found = list(names)
+    lone = {name for name in names if names.count(name) == 1}  # these stay, whatever others come to be called
     for alike in _coinciding(found):
         added = _by_labels([labels[i] for i in alike] if labels else [])
         for i, more in zip(alike, added, strict=False):
             found[i] = f"{found[i]} {more}" if more else found[i]
-    for alike in _coinciding(found):
+    for together in _coinciding(found):
+        alike = [i for i in together if names[i] not in lone]
         paths = [Path(file) for i in alike if files and (file := files[i])]
         if len(paths) < len(alike):
             continue
         for i, path, part in zip(alike, paths, _by_path(paths), strict=True):
             stands_for_file = found[i] == names[i] and (found[i] == path.stem or bool(unnamed and unnamed[i]))
             found[i] = part if stands_for_file else f"{found[i]} ({part})"
-    return _numbered(found)
+    return _numbered(found, [name in lone for name in names])
 
 
 def names_of(results: Sequence[EvalResult], files: Sequence[File] = ()) -> list[str]:
@@ -141,12 +143,14 @@ def _last(path: Path, n: int) -> tuple[str, ...]:
     return parts[len(parts) - n :] if 0 < n < len(parts) else parts if n else ()
 
 
-def _numbered(names: Sequence[str]) -> list[str]:
-    taken = set(names)
+def _numbered(names: Sequence[str], stay: Sequence[bool]) -> list[str]:
+    """Numbers behind names that have been given already; those that stay are given first."""
+    taken, given = set(names), {name for name, stays in zip(names, stay, strict=True) if stays}
     found: list[str] = []
-    for name in names:
-        if name in found:
+    for name, stays in zip(names, stay, strict=True):
+        if not stays and name in given:
             name = next(other for i in count(2) if (other := f"{name} ({i})") not in taken)
             taken.add(name)
+        given.add(name)
         found.append(name)
     return found

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from primabench_core.result import EvalResult, MetricResult
@@ -73,10 +73,12 @@ FILES = st.one_of(st.none(), st.sampled_from(["a.json", "a.csv", "x/a.json", "/a
 
 
 @given(st.lists(st.tuples(WORDS, LABELS, FILES), max_size=7))
+@example([("n", {}, None), ("n", {"step": "5"}, None), ("n step=5", {}, None)])
+@example([("n", {}, "a.json"), ("n", {"step": "5"}, "b.json"), ("n step=5", {}, "c.json")])
 def test_no_two_names_are_the_same_and_lone_ones_stay(given_):
     names, labels, files = ([entry[i] for entry in given_] for i in range(3))
     found = tell_apart(names, labels=labels, files=files)
     assert len(set(found)) == len(names)
     for name, told in zip(names, found, strict=True):
-        assert told == name if names.count(name) == 1 and found.count(name) else told
+        assert names.count(name) > 1 or told == name
     assert tell_apart(found) == found  # what is told apart stays so
