@@ -101,9 +101,9 @@ def test_fits_that_need_not_be_exact_are_close_and_repeat_to_the_bit():
     x, y = make(150, 60, seed=3)
     parts, strengths = [np.arange(100), np.arange(50, 150)], (1e-4, 1e-2, 1.0, 1e2)
     batch = Batch.of(x, y, 2)
-    exact, gradient = batch.fits(parts).path(strengths)
-    near, _ = batch.fits(parts).path(strengths, CLOSE)
-    again, _ = Batch.of(x, y, 2).fits(parts).path(strengths, CLOSE)
+    exact, gradient, _ = batch.fits(parts).path(strengths)
+    near, *_ = batch.fits(parts).path(strengths, CLOSE)
+    again, *_ = Batch.of(x, y, 2).fits(parts).path(strengths, CLOSE)
     assert gradient.max() <= GRADIENT
     assert near.tobytes() == again.tobytes()
     scores, close = batch.decide(exact, batch.rows), batch.decide(near, batch.rows)
@@ -135,10 +135,10 @@ def test_products_with_rows_that_fits_leave_out_are_left_out_and_change_nothing(
     x, y = make(120, 40, seed=5)
     parts = [np.flatnonzero(np.arange(120) % 3 != fold) for fold in range(3)]
     batch = Batch.of(x, y, 2)
-    whole, _ = batch.fits(parts).path((1e-2, 1.0))
+    whole, *_ = batch.fits(parts).path((1e-2, 1.0))
     held = tuple(np.setdiff1d(np.arange(120), part) for part in parts)
-    cut, gradient = batch.fits(parts, held).path((1e-2, 1.0))
-    some, _ = batch.fits(parts, held[:2]).path((1e-2, 1.0))
+    cut, gradient, _ = batch.fits(parts, held).path((1e-2, 1.0))
+    some, *_ = batch.fits(parts, held[:2]).path((1e-2, 1.0))
     assert gradient.max() <= GRADIENT
     assert cut == pytest.approx(whole, abs=1e-6)
     assert some == pytest.approx(whole, abs=1e-6)
@@ -148,9 +148,9 @@ def test_a_fit_from_elsewhere_ends_at_the_same_place():
     x, y = make(120, 40, seed=6)
     x[:, 5] = 2.0  # never varies: its coefficient stays 0
     parts, batch = [np.arange(80), np.arange(40, 120)], Batch.of(x, y, 2)
-    found, _ = batch.fits(parts).path((1e-2, 1.0))
+    found, *_ = batch.fits(parts).path((1e-2, 1.0))
     for start in (found[:, 0], found[:, 1], np.zeros_like(found[:, 0]), np.ones_like(found[:, 0])):
-        again, gradient = batch.fits(parts).settle(slice(None), np.array([1.0, 1e-2]), start)
+        again, gradient, _ = batch.fits(parts).settle(slice(None), np.array([1.0, 1e-2]), start)
         assert gradient.max() <= GRADIENT
         assert again[0] == pytest.approx(found[0, 1], abs=1e-5)
         assert again[1] == pytest.approx(found[1, 0], abs=1e-5)
@@ -261,7 +261,7 @@ def test_a_column_that_does_not_vary_in_a_fit_does_not_set_it_apart_and_does_no_
     parts, strengths = [np.arange(40)], (1e-4, 1e-2, 1.0, 1e2)
     batch = Batch.of(x, y, 2)
     assert not batch.apart(x, parts).any()
-    found, gradient = batch.fits(parts).path(strengths)
+    found, gradient, _ = batch.fits(parts).path(strengths)
     without, _ = decisions(np.delete(x, 3, axis=1), y, 2, parts, strengths)
     assert gradient.max() <= GRADIENT
     assert np.abs(found[..., 3]).max() == 0.0
@@ -275,7 +275,7 @@ def test_nests_are_cut_where_the_room_ends(monkeypatch):
     monkeypatch.undo()
     assert logistic_nests._chunks([logistic_nests._room(5, 2000, 1024, 1, 9)] * 5) == [slice(0, 5)]
     donors = logistic_nests._chunks([logistic_nests._room(5, 10_000, 1024, 20, 9)] * 200)
-    assert max(chunk.stop - chunk.start for chunk in donors) == 8
+    assert max(chunk.stop - chunk.start for chunk in donors) == 7
     assert sum(chunk.stop - chunk.start for chunk in donors) == 200
 
 
@@ -338,15 +338,15 @@ def test_a_race_of_penalties_ends_as_if_all_had_been_settled(seed, monkeypatch):
             assert probabilities(one.decision) == pytest.approx(probabilities(two.decision), abs=1e-3)
 
 
-@pytest.mark.parametrize("seed", [0, 2, 3])
+@pytest.mark.parametrize("seed", [0, 1, 2])
 def test_scores_of_a_first_look_are_off_by_less_than_is_said(seed, monkeypatch):
     x, y, k, nests = draw(seed)
-    seen: dict[float, list[tuple[np.ndarray, np.ndarray]]] = {}
+    seen: list[tuple[np.ndarray, np.ndarray]] = []
     scores_of = logistic_nests._InnerFits._scores
 
-    def watched(self, nest, close):
-        found = scores_of(self, nest, close)
-        seen.setdefault(close, []).append(found)
+    def watched(self, nest):
+        found = scores_of(self, nest)
+        seen.append(found)
         return found
 
     monkeypatch.setattr(logistic_nests._InnerFits, "_scores", watched)
@@ -354,7 +354,9 @@ def test_scores_of_a_first_look_are_off_by_less_than_is_said(seed, monkeypatch):
     for close in (1e-2, 1e-7):
         monkeypatch.setattr(logistic_nests, "LEVELS", (close,))
         logistic_nests.logistic_nests(x, y, k, nests)
-    for (rough, doubts), (settled, _) in zip(seen[1e-2], seen[1e-7], strict=True):
+    half = len(seen) // 2
+    assert half
+    for (rough, doubts), (settled, _) in zip(seen[:half], seen[half:], strict=True):
         assert np.all(np.abs(settled - rough) <= doubts + penalties.SAME)
 
 
@@ -405,3 +407,74 @@ def test_only_what_may_be_the_best_is_settled(monkeypatch):
     assert penalties.STRENGTHS.index(found.strength) in places
     assert len(places) < len(penalties.STRENGTHS)
     assert all(len([p for c, p in settled if c == close and p == place]) <= 4 for close, place in settled)
+
+
+@pytest.mark.parametrize("seed", [12, 3, 4])
+def test_rows_of_very_unequal_length_do_not_pass_for_settled(seed, monkeypatch):
+    """Steps do not come to an end there for large C: what was reached counts, not what was asked for."""
+    rng = np.random.default_rng([seed, 77])
+    n, width = int(rng.choice([200, 300, 500])), int(rng.choice([40, 80, 120]))
+    x = rng.standard_normal((n, width)) * np.exp(rng.uniform(2, 3) * rng.standard_normal(n))[:, None]
+    signal = x[:, :5] @ rng.standard_normal(5)
+    signal = np.argsort(np.argsort(signal)) / n * 3
+    y = (signal * 10 ** rng.uniform(-1, 0.5) + rng.standard_normal(n) > 1.5).astype(int)
+    nests = stratified(y, 3, 3)
+    monkeypatch.setattr(logistic_nests, "LARGEST_HESSIAN", 10_000)
+    exact = logistic_nests.logistic_nests(x, y, 2, nests)
+    monkeypatch.setattr(logistic_nests, "LARGEST_HESSIAN", 0)
+    found = logistic_nests.logistic_nests(x, y, 2, nests)
+    assert [one.strength for one in found] == [one.strength for one in exact]
+    assert not any(one.in_doubt for one in found)
+    monkeypatch.setattr(logistic_nests, "LARGEST_IN_NEED", 0)  # where Hessians are too large it is said
+    lost = logistic_nests.logistic_nests(x, y, 2, nests)
+    for one, two in zip(lost, exact, strict=True):
+        assert one.strength == two.strength or one.in_doubt
+
+
+def stratified(y: np.ndarray, outer: int, inner: int) -> list[logistic_nests.Nest]:
+    """Every outer fold in turn, classes dealt out evenly."""
+    by_class, nests = np.argsort(y, kind="stable"), []
+    for fold in range(outer):
+        score = np.sort(by_class[fold::outer])
+        fit = np.setdiff1d(np.arange(len(y)), score)
+        of_fit = np.argsort(y[fit], kind="stable")
+        nests.append(logistic_nests.Nest(fit, score, [np.sort(of_fit[i::inner]) for i in range(inner)]))
+    return nests
+
+
+@pytest.mark.parametrize("largest", [0, 10_000])
+@pytest.mark.parametrize("n", [310, 331])
+def test_equal_rows_have_equal_scores_and_ties_leave_the_strongest_penalty(n, largest, monkeypatch):
+    rng = np.random.default_rng(n)
+    kind = rng.integers(0, 2, n)
+    x, y = rng.standard_normal((2, 100))[kind], (rng.random(n) < np.where(kind, 0.7, 0.3)).astype(int)
+    monkeypatch.setattr(logistic_nests, "LARGEST_HESSIAN", largest)
+    for nest, found in zip(nests := stratified(y, 3, 5), logistic_nests.logistic_nests(x, y, 2, nests), strict=True):
+        assert found.strength == penalties.STRENGTHS[0]
+        assert len(np.unique(found.decision)) == len(np.unique(kind[nest.score]))
+
+
+@pytest.mark.parametrize("largest", [0, 10_000])
+def test_an_inner_fold_of_one_class_is_told_before_anything_is_fitted(largest, monkeypatch):
+    monkeypatch.setattr(logistic_nests, "LARGEST_HESSIAN", largest)
+    x, y = np.random.default_rng(0).standard_normal((60, 30)), np.zeros(60, int)
+    y[0] = 1
+    nest = logistic_nests.Nest(np.arange(40), np.arange(40, 60), [np.r_[0, 2:20], np.r_[1, 20:40]])
+    with pytest.raises(penalties.SkippedError, match="too_few_items"):
+        logistic_nests.logistic_nests(x, y, 2, [nest])
+
+
+def test_the_reach_of_a_score_is_length_of_row_by_length_of_coefficients_in_the_scale_of_the_part():
+    rng = np.random.default_rng(15)
+    x, y = rng.standard_normal((90, 7)) * np.arange(1, 8), np.arange(90) % 2
+    x[:60, 3], x[80] = 1.0, 5.0 * x[80]  # a column that does not vary in the part, and a long row
+    batch, part = Batch.of(x, y, 2), np.arange(60)
+    fits = batch.fits([np.arange(30, 90), part])
+    coefficients = rng.standard_normal((4, 1, 8))
+    found = fits.reach(1, coefficients, batch.rows[60:])
+    varies, rows = np.arange(7) != 3, batch.rows[:, :-1]
+    mean, deviation = rows[part].mean(axis=0)[varies], rows[part].std(axis=0)[varies]
+    length = np.linalg.norm((rows[60:][:, varies] - mean) / deviation, axis=1)
+    weights = np.linalg.norm(coefficients[:, 0, :-1][:, varies] * deviation, axis=1)
+    assert found == pytest.approx(np.outer(weights, length) / np.sqrt(6), rel=1e-9)
+    assert found[0, 20] > 2 * np.median(found[0])

@@ -230,7 +230,7 @@ def _classify(points: Floats, truth: Labels, splits: tuple[Split, ...], names: N
         nests = [_nest(codes, len(present), split, names, task) for split in of_kind]
         for split, found in zip(of_kind, logistic_nests(points, codes, len(present), nests), strict=True):
             choices[split.name] = found.strength
-            if found.gradient > GRADIENT:
+            if not found.gradient <= GRADIENT or found.in_doubt:
                 flags.add("not_converged")
             if classes == 2:
                 values[split.score] = found.decision

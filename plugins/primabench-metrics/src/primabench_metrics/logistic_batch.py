@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from primabench_metrics.basis import Standard, standardise
 from primabench_metrics.logistic import GRADIENT, targets
-from primabench_metrics.logistic_descent import descend
+from primabench_metrics.logistic_descent import closeness, descend
 from primabench_metrics.logistic_problems import Floats, Ints, Problems, doubtful
 
 CLOSE = 1e-6
@@ -58,12 +58,12 @@ def decisions(
     gradient = np.zeros((len(fitted), len(strengths)))
     if not apart.all():
         near = [part for part, alone in zip(fitted, apart, strict=True) if not alone]
-        coefficients, gradient[~apart] = batch.fits(near).path(strengths)
+        coefficients, gradient[~apart], _ = batch.fits(near).path(strengths)
         scores[~apart] = batch.decide(coefficients, batch.rows)
     for at in np.flatnonzero(apart):
         part = fitted[at]
         own = Batch.of(points[part], codes[part], classes)
-        (coefficients,), gradient[at] = own.fits([np.arange(len(part))]).path(strengths)
+        (coefficients,), gradient[at], _ = own.fits([np.arange(len(part))]).path(strengths)
         scores[at] = own.decide_others(coefficients, points)
     return scores, gradient
 
@@ -162,8 +162,8 @@ class Fits:
     single: Problems
     """The same in single precision."""
 
-    def path(self, strengths: tuple[float, ...], close: float = 0.0) -> tuple[Floats, Floats]:
-        """Coefficients (parts, strengths, o, width + 1), and (parts, strengths) gradient norms.
+    def path(self, strengths: tuple[float, ...], close: float = 0.0) -> tuple[Floats, Floats, Floats]:
+        """Coefficients (parts, strengths, o, width + 1), (parts, strengths) gradient norms, and how close each came.
 
         Args:
             strengths: Values of C, smallest first; every part is fitted with each.
@@ -171,17 +171,19 @@ class Fits:
         """
         parts = len(self.whole.weight)
         found = np.zeros((len(strengths), *self.whole.shape))
-        norms = np.zeros((len(strengths), parts))
+        norms, reached = np.zeros((2, len(strengths), parts))
         for at, strength in enumerate(strengths):
             found[at] = _ahead(found, strengths, at)
-            norms[at] = _settle(self.whole, self.single, np.full(parts, strength), found[at], close)
+            norms[at], reached[at] = _settle(self.whole, self.single, np.full(parts, strength), found[at], close)
         scaled = np.empty((parts, len(strengths), *self.whole.shape[1:]))
         for at, weights in enumerate(found):
             scaled[:, at] = self.whole.scaled(weights)
-        return scaled, norms.T
+        return scaled, norms.T, reached.T
 
-    def settle(self, at: Ints | slice, strengths: Floats, start: Floats, close: float = 0.0) -> tuple[Floats, Floats]:
-        """Coefficients (parts, o, width + 1), and (parts,) gradient norms.
+    def settle(
+        self, at: Ints | slice, strengths: Floats, start: Floats, close: float = 0.0
+    ) -> tuple[Floats, Floats, Floats]:
+        """Coefficients (parts, o, width + 1), (parts,) gradient norms, and how close each came.
 
         Args:
             at: Which parts.
@@ -191,44 +193,43 @@ class Fits:
         """
         whole, single = self.whole.some(at), self.single.some(at)
         weights = whole.unscaled(start)
-        norms = _settle(whole, single, strengths, weights, close)
-        return whole.scaled(weights), norms
+        norms, reached = _settle(whole, single, strengths, weights, close)
+        return whole.scaled(weights), norms, reached
 
-    def reach(self, coefficients: Floats, rows: Floats) -> Floats:
-        """(parts, strengths, n) by how much a score moves, most likely, where coefficients turn by their own length.
+    def reach(self, at: int, coefficients: Floats, rows: Floats) -> Floats:
+        """(strengths, m) by how much a score moves, most likely, where coefficients turn by their own length.
 
-        |w|·|x|/√width, both in the scale of the part: of a row further out, more may be wrong.
+        |w|·|x|/√width, both in the scale of the part: of a row further out, more may be wrong. For two classes.
 
         Args:
-            coefficients: (parts, strengths, outputs, width + 1).
-            rows: (n, width + 1) standardised rows of the batch.
+            at: Which part.
+            coefficients: (strengths, 1, width + 1).
+            rows: (m, width + 1) standardised rows of the batch.
         """
-        shift, inverse = self.whole.shift[:, 0, :-1], self.whole.inverse[:, 0, :-1]
-        varies, square = inverse > 0, np.square(inverse)
+        shift, inverse = self.whole.shift[at, 0, :-1], self.whole.inverse[at, 0, :-1]
+        varies = inverse > 0
+        length = np.linalg.norm((rows[:, :-1] - shift) * inverse, axis=1) / np.sqrt(max(1, int(varies.sum())))
         deviation = np.divide(1.0, inverse, out=np.zeros_like(inverse), where=varies)
-        outputs = coefficients.shape[2]
-        weights = np.stack(
-            [np.linalg.norm(w[..., :-1] * d, axis=(1, 2)) for w, d in zip(coefficients, deviation, strict=True)]
-        )
-        weights /= np.sqrt(outputs)
-        points = rows[:, :-1]
-        length = (
-            square @ np.square(points).T - 2 * (square * shift) @ points.T + (square * shift**2).sum(axis=1)[:, None]
-        )
-        length = np.sqrt(np.maximum(length, 0.0) / np.maximum(1, varies.sum(axis=1))[:, None])
-        return np.asarray(weights[..., None] * length[:, None])
+        weights = np.linalg.norm(coefficients[:, 0, :-1] * deviation, axis=1)
+        return np.asarray(weights[:, None] * length)
 
 
-def _settle(whole: Problems, single: Problems, strengths: Floats, weights: Floats, close: float) -> Floats:
-    """Move the weights in place, in single precision and then in double; (parts,) gradient norms."""
+def _settle(
+    whole: Problems, single: Problems, strengths: Floats, weights: Floats, close: float
+) -> tuple[Floats, Floats]:
+    """Move the weights in place, in single precision and then in double: (parts,) gradient norms and how close."""
     floor = 0.0 if close else GRADIENT
-    norms, ended = descend(single.penalised(strengths), weights, close or CLOSE, floor)
-    left = np.flatnonzero(~ended) if close else np.arange(len(weights))
+    exact = whole.penalised(strengths)
+    if not close or close > CLOSE:  # beyond that single precision has nothing to add
+        descend(single.penalised(strengths), weights, close or CLOSE, floor)
+    norms, reached = closeness(exact, weights)
+    left = np.flatnonzero(~(reached <= close)) if close else np.flatnonzero(~(norms <= GRADIENT))
     if len(left):
-        again = weights[left]
-        norms[left], _ = descend(whole.some(left).penalised(strengths[left]), again, close, floor)
+        again, some = weights[left], exact.some(left)
+        descend(some, again, close, floor)
+        norms[left], reached[left] = closeness(some, again)
         weights[left] = again
-    return norms
+    return norms, reached
 
 
 def _ahead(found: Floats, strengths: tuple[float, ...], at: int) -> Floats:

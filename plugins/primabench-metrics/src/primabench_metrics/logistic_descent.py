@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from primabench_metrics.logistic_problems import Floats, Problems, Reals, inner
 
-_TURNS, _MEMORY = 2000, 6
+_TURNS, _ROUGH_TURNS, _MEMORY = 2000, 400, 6
+"""Steps of a fit that is to be exact, and of others: where those do not suffice, whole Hessians are less work."""
 _PATIENCE = 20
 """Steps without a shorter gradient after which single precision has given what it can."""
 _SEARCHES, _SLOPE, _FAR = 8, 0.3, 8.0
@@ -80,20 +81,17 @@ class _Memory:
         self.seen = products
 
 
-def descend(problems: Problems, weights: Floats, close: float, floor: float) -> tuple[Floats, NDArray[np.bool_]]:
-    """Move the weights (b, o, q) in place to the optimum.
+def descend(problems: Problems, weights: Floats, close: float, floor: float) -> None:
+    """Move the weights (b, o, q) in place to the optimum, or as far as the precision leads: see :func:`closeness`.
 
     Args:
         problems: In the precision in which steps are made.
         weights: float64, where to start.
         close: |gradient| ≤ close·|penalty's gradient| is enough.
         floor: So is a gradient whose largest entry is this.
-
-    Returns:
-        (b,) the largest gradient entries, and whether that is enough: where it is not, the precision did not suffice.
     """
     at, kind = np.arange(len(weights)), problems.rows.dtype
-    norms, done = np.full(len(at), np.inf), np.zeros(len(at), bool)
+    done = np.zeros(len(at), bool)
     here = weights.astype(kind)
     scores = problems.scores(here)
     misses, chances = problems.misses(scores)
@@ -102,9 +100,8 @@ def descend(problems: Problems, weights: Floats, close: float, floor: float) -> 
     memory = _Memory(np.zeros((len(at), 2 * _MEMORY, here[0].size), kind), _MEMORY)
     moved = np.ones(len(at), bool)
     shortest, since = np.full(len(at), np.inf), np.zeros(len(at), np.int64)
-    for turn in range(_TURNS):
-        norms[at] = np.abs(gradient).max(axis=(1, 2))
-        done[at] = norms[at] <= floor
+    for turn in range(_TURNS if floor else _ROUGH_TURNS):
+        done[at] = np.abs(gradient).max(axis=(1, 2)) <= floor
         length = inner(gradient, gradient)
         if close:
             pulled = problems.penalty * here
@@ -138,7 +135,6 @@ def descend(problems: Problems, weights: Floats, close: float, floor: float) -> 
         moved = inner(taken, change) > np.finfo(kind).eps * size  # else rounding has the last word
         taken[~moved], change[~moved] = 1.0, 1.0
         memory.add(taken, change)
-    return norms, done
 
 
 def _search(
@@ -179,3 +175,18 @@ def _search(
         ahead = np.where((ahead > low) & (ahead < np.minimum(high, 10 * length)), ahead, between)
         length = np.where(steep, ahead, length)
     return length[:, None, None], there, misses, chances
+
+
+def closeness(problems: Problems, weights: Floats) -> tuple[Floats, Floats]:
+    """(b,) largest gradient entries, and (b,) |gradient| over the penalty's, at weights (b, o, q).
+
+    Args:
+        problems: In double precision: what another one says of itself it may only believe.
+        weights: float64.
+    """
+    misses, _ = problems.misses(problems.scores(weights))
+    gradient = problems.gradient(misses, weights)
+    pulled = problems.penalty * weights
+    length, pull = inner(gradient, gradient), inner(pulled, pulled)
+    share = np.sqrt(np.divide(length, pull, out=np.where(length > 0, np.inf, 0.0), where=pull > 0))
+    return np.abs(gradient).max(axis=(1, 2)), share

@@ -9,12 +9,12 @@ from __future__ import annotations
 from itertools import pairwise
 
 import numpy as np
-from attrs import define, field, frozen
+from attrs import define, evolve, field, frozen
 from numpy.typing import NDArray
 
 from primabench_metrics.basis import Basis
 from primabench_metrics.logistic import GRADIENT, logistic_path, probabilities
-from primabench_metrics.logistic_batch import CLOSE, Batch, Fits
+from primabench_metrics.logistic_batch import Batch, Fits
 from primabench_metrics.penalties import SAME, STRENGTHS, SkippedError, first_best
 from primabench_metrics.runs import area_of
 
@@ -27,17 +27,15 @@ LARGEST_IN_NEED = 4000
 """Columns up to which the fit that scores does so where it did not converge otherwise."""
 ROOM = 1 << 30
 """Bytes that the fits of nests made together may take beside the rows: more nests are gone through in turns. What one
-nest takes is not cut: for rows n, columns q, outputs o, inner folds b and nine values of C, 8·b·o·(10·n + 50·q)."""
-_OF_ROW, _OF_COLUMN = 10, 32
+nest takes is not cut: for rows n, columns q, outputs o, inner folds b and nine values of C, 8·b·o·(14·n + 50·q)."""
+_OF_ROW, _OF_COLUMN = 14, 32
 """Numbers for each output of a fit: see :func:`_room`."""
-_REACH = -float(np.log(np.finfo(float).eps))
-"""A linear score further out than this has the chance of one that is so far."""
 _SURE, _SURPLUS, _FEW_PAIRS = 8.0, 1.0, 4
 """Times the likely error of a score that is reckoned with; pairs that may outnumber those that turn to the other side:
 so many of all by the root of the number of rows, and so many more."""
 LEVELS = (2e-2, 5e-3, 1e-3, 1e-4, 1e-6, 1e-8)
-"""How close the fits of a C come: no coefficients are further than this share of |w| from the optimum, as the objective
-is as convex as its penalty."""
+"""How close the fits of a C are asked to come: coefficients of columns are then no further than this share of |w| from
+the optimum, as the objective is as convex as its penalty. Of the intercept that says nothing; it moves no AUROC."""
 
 
 @frozen(eq=False)
@@ -67,6 +65,8 @@ class Chosen:
     """(m, outputs) linear scores of its scored rows: one output for two classes, else one a class."""
     gradient: float
     """Gradient norm that the fit reached."""
+    in_doubt: bool = False
+    """Whether another C may be the better one: fits did not come close enough to tell."""
 
 
 def logistic_nests(
@@ -95,6 +95,8 @@ def logistic_nests(
         >>> found.strength, found.decision.shape
         (0.0001, (4, 1))
     """
+    if classes == 2:
+        _check_held_out(codes, nests)
     least = min(len(nest.fit) for nest in nests)
     if (min(least, points.shape[1]) + 1) * (1 if classes == 2 else classes) <= LARGEST_HESSIAN:
         return [_nest_by_itself(points, codes, classes, nest, strengths) for nest in nests]
@@ -109,8 +111,8 @@ def logistic_nests(
 def _room(fits: int, n: int, width: int, outputs: int, strengths: int) -> int:
     """Bytes that inner fits take, at most, beside the rows that all share.
 
-    For each output of each fit: scores and what is made of them, for each row; coefficients for each C, twice, and
-    what the descent remembers, for each column.
+    For each output of each fit: weight, scores and what is made of them, for each row; coefficients for each C, twice,
+    and what the descent remembers, for each column.
     """
     return 8 * fits * outputs * (_OF_ROW * n + (2 * strengths + _OF_COLUMN) * (width + 1))
 
@@ -129,7 +131,7 @@ def _chunks(each: list[int]) -> list[slice]:
 def _nests_together(
     points: Floats, codes: Ints, classes: int, nests: list[Nest], strengths: tuple[float, ...]
 ) -> list[Chosen]:
-    """In one batch, but for fits whose rows its scale would round away: those have one each."""
+    """In one batch, but for fits whose rows its scale would round away, or that do not converge: by Hessians."""
     rows = np.unique(np.concatenate([nest.fit for nest in nests]))
     place = np.full(len(points), -1)
     place[rows] = np.arange(len(rows))
@@ -137,17 +139,17 @@ def _nests_together(
     own = points[rows]
     batch = Batch.of(own, codes[rows], classes)
     folds = sum(len(nest.inner) for nest in nests)
-    more = ROOM // _room(1, len(points), points.shape[1], len(batch.target), len(strengths)) - folds
-    inner = _InnerFits(batch, own, codes[rows], classes, strengths, folds + max(0, more))
+    room = ROOM // _room(1, len(points), points.shape[1], len(batch.target), len(strengths))
+    inner = _InnerFits(batch, own, codes[rows], classes, strengths, max(1, folds // 2, room - folds))
     inner.look(fitted, [nest.inner for nest in nests])
-    best = inner.choose()
+    best, in_doubt = inner.choose()
     apart = batch.apart(own, fitted)
     together = np.flatnonzero(~apart)
     fits: dict[int, tuple[Floats, float]] = {}
     if len(together):
         starts = np.stack([inner.lead(one, best[one]) for one in together])
         of_last = batch.fits([fitted[one] for one in together])
-        final, norms = of_last.settle(slice(None), np.asarray([strengths[best[one]] for one in together]), starts)
+        final, norms, _ = of_last.settle(slice(None), np.asarray([strengths[best[one]] for one in together]), starts)
         fits = dict(zip(together.tolist(), zip(final, norms.tolist(), strict=True), strict=True))
     found = []
     for one, nest in enumerate(nests):
@@ -156,11 +158,11 @@ def _nests_together(
         if weights is None:
             chosen = _chosen_alone(points, codes, classes, nest, up_to)
         else:
-            chosen = Chosen(up_to[-1], batch.decide_others(weights, points[nest.score]), norm)
-        columns = (min(len(nest.fit), points.shape[1]) + 1) * len(batch.target)
-        if chosen.gradient > GRADIENT and columns <= LARGEST_IN_NEED:
-            chosen = _chosen_by_hessians(points, codes, classes, nest, up_to)
-        found.append(chosen)
+            chosen = Chosen(up_to[-1], _decided(batch, weights[None], points[nest.score])[0], norm)
+        if not chosen.gradient <= GRADIENT and _is_solvable(len(nest.fit), points.shape[1], classes):
+            whole = _chosen_by_hessians(points, codes, classes, nest, up_to)
+            chosen = chosen if chosen.gradient <= whole.gradient else whole
+        found.append(evolve(chosen, in_doubt=in_doubt[one]))
     return found
 
 
@@ -175,15 +177,19 @@ class _InnerFits:
     classes: int
     strengths: tuple[float, ...]
     most: int
-    """Fits that there is room for at once."""
+    """Fits that are brought closer at once."""
     held: list[Ints] = field(init=False)
     """(folds,) rows that each holds out, nest after nest."""
+    parts: list[Ints] = field(init=False)
+    """(folds,) rows that each fits on."""
     nest_of: Ints = field(init=False)
     """(folds,) which nest."""
     decisions: list[Floats] = field(init=False)
     """(folds,) of (strengths, m, outputs): scores of the rows that each holds out."""
     reach: list[Floats] = field(init=False)
     """(folds,) of (strengths, m): see :meth:`Fits.reach`; 0 where a fit is settled."""
+    reached: Floats = field(init=False)
+    """(folds, strengths) how close each came."""
     near: Ints = field(init=False)
     """Folds that are fitted in the batch's scale."""
     fits: Fits = field(init=False)
@@ -191,7 +197,7 @@ class _InnerFits:
     """(near, strengths, outputs, width + 1) coefficients."""
 
     def look(self, fitted: list[Ints], inner: list[list[Ints]]) -> None:
-        """Fit roughly with every C.
+        """Fit with every C: roughly for two classes; a race by log loss would have to know the intercepts' errors.
 
         Args:
             fitted: Rows of each nest.
@@ -199,33 +205,41 @@ class _InnerFits:
         """
         self.nest_of = np.repeat(np.arange(len(inner)), [len(folds) for folds in inner])
         self.held = [rows[fold] for rows, folds in zip(fitted, inner, strict=True) for fold in folds]
-        parts = [np.delete(rows, fold) for rows, folds in zip(fitted, inner, strict=True) for fold in folds]
-        apart = self.batch.apart(self.points, parts)
+        self.parts = [np.delete(rows, fold) for rows, folds in zip(fitted, inner, strict=True) for fold in folds]
+        apart = self.batch.apart(self.points, self.parts)
         self.near = np.flatnonzero(~apart)
-        self.decisions, self.reach = [np.zeros(0)] * len(parts), [np.zeros(0)] * len(parts)
-        for at in np.flatnonzero(apart):
-            own, path = _alone(self.points, self.codes, self.classes, parts[at], self.strengths)
-            self.decisions[at] = own.decide_others(path, self.points[self.held[at]])
-            self.reach[at] = np.zeros(self.decisions[at].shape[:2])
+        self.decisions, self.reach = [np.zeros(0)] * len(self.parts), [np.zeros(0)] * len(self.parts)
+        self.reached = np.zeros((len(self.parts), len(self.strengths)))
+        for fold in np.flatnonzero(apart).tolist():
+            self._solve(fold)
         self.path = np.zeros((0, len(self.strengths), *self.batch.shape))
         if not len(self.near):
             return
         left = _left_out(fitted, self.held, len(self.points))
-        self.fits = self.batch.fits([parts[at] for at in self.near], left)
-        self.path, _ = self.fits.path(self.strengths, LEVELS[0])
-        reach = self.fits.reach(self.path, self.batch.rows)
-        for at, path, far in zip(self.near, self.path, reach, strict=True):
-            rows = self.held[at]
-            self.decisions[at], self.reach[at] = self.batch.decide(path, self.batch.rows[rows]), far[:, rows]
+        self.fits = self.batch.fits([self.parts[at] for at in self.near], left)
+        self.path, norms, reached = self.fits.path(self.strengths, LEVELS[0] if self.classes == 2 else 0.0)
+        self.reached[self.near] = reached if self.classes == 2 else np.where(norms <= GRADIENT, 0.0, np.inf)
+        for one, fold in enumerate(self.near.tolist()):
+            rows = self.batch.rows[self.held[fold]]
+            self.decisions[fold] = _decided(self.batch, self.path[one], self.points[self.held[fold]])
+            self.reach[fold] = (
+                self.fits.reach(one, self.path[one], rows) if self.classes == 2 else np.zeros((len(self.strengths), 0))
+            )
+            if self.classes > 2 and self.reached[fold].any():
+                self._solve(fold)
 
-    def choose(self) -> list[int]:
-        """Place of the best C of each nest; fits are brought closer as long as more than one may be it."""
+    def choose(self) -> tuple[list[int], list[bool]]:
+        """Place of the best C of each nest; fits are brought closer as long as more than one may be it.
+
+        Returns:
+            The places, and whether others may be as good, as fits did not come close enough to tell.
+        """
         nests = int(self.nest_of[-1]) + 1
         may_be_best = np.ones((nests, len(self.strengths)), bool)
-        for close, closer in pairwise((*LEVELS, 0.0)):
+        for closer in (*LEVELS[1:], 0.0):
             asked = np.zeros_like(may_be_best)
             for nest, left in enumerate(may_be_best):
-                scores, doubts = self._scores(nest, close)
+                scores, doubts = self._scores(nest)
                 left &= scores + doubts + SAME >= (scores - doubts)[left].max()
                 asked[nest] = left & (doubts > 0) & (left.sum() > 1)
             if not closer or not asked.any():
@@ -233,29 +247,63 @@ class _InnerFits:
             of, at = np.nonzero(asked[self.nest_of[self.near]])
             for start in range(0, len(of), self.most):
                 self._settle(of[start : start + self.most], at[start : start + self.most], closer)
-        return [
-            first_best(np.where(left, self._scores(nest, 0.0)[0], -np.inf)) for nest, left in enumerate(may_be_best)
-        ]
+        best = [first_best(np.where(left, self._scores(nest)[0], -np.inf)) for nest, left in enumerate(may_be_best)]
+        stuck = [bool(np.isinf(self.reached[self.nest_of == nest]).any()) for nest in range(nests)]
+        return best, [bool(doubt.any()) or lost for doubt, lost in zip(asked, stuck, strict=True)]
 
     def _settle(self, of: Ints, at: Ints, close: float) -> None:
-        """Bring fits closer to their optimum.
+        """Bring fits closer to their optimum; those that do not get there are solved by Hessians if they can be.
 
         Args:
             of: (fits,) which folds of those that are near.
             at: (fits,) with which C.
             close: See :meth:`Fits.settle`.
         """
-        self.path[of, at], _ = self.fits.settle(of, np.asarray(self.strengths)[at], self.path[of, at], close)
-        for one, place in zip(of, at, strict=True):
-            fold = self.near[one]
-            self.decisions[fold][place] = self.batch.decide(self.path[one, place], self.batch.rows[self.held[fold]])
+        strengths = np.asarray(self.strengths)[at]
+        self.path[of, at], _, reached = self.fits.settle(of, strengths, self.path[of, at], close)
+        late = set()
+        for one, place, share in zip(of.tolist(), at.tolist(), reached.tolist(), strict=True):
+            fold = int(self.near[one])
+            if not self.reach[fold].any():
+                continue  # solved before
+            self.reached[fold, place] = share
+            self.decisions[fold][place] = _decided(
+                self.batch, self.path[one, place][None], self.points[self.held[fold]]
+            )[0]
+            if not share <= close:
+                late.add(fold)
+        for fold in sorted(late):
+            self._solve(fold)
 
-    def _scores(self, nest: int, close: float) -> tuple[Floats, Floats]:
-        """(strengths,) mean scores of a nest's inner folds, and what they may be off by where fits are so close."""
+    def _solve(self, fold: int) -> None:
+        """Fit a fold with every C by whole Hessians, or in a scale of its own where those are too large."""
+        part, asked = self.parts[fold], self.points[self.held[fold]]
+        if _is_solvable(len(part), self.points.shape[1], self.classes):
+            path = logistic_path(Basis.of(self.points[part]), self.codes[part], self.classes, self.strengths)
+            once, back = _once(asked)
+            self.decisions[fold] = np.stack([fit.decision(once)[back] for fit in path])
+            norms = np.asarray([fit.gradient for fit in path])
+        elif fold in self.near:
+            return  # it stays in doubt
+        else:
+            own, found, norms = _alone(self.points, self.codes, self.classes, part, self.strengths)
+            self.decisions[fold] = _decided(own, found, asked)
+        self.reached[fold] = np.where(norms <= GRADIENT, 0.0, np.inf)
+        self.reach[fold] = np.zeros((len(self.strengths), len(asked)))
+
+    def _scores(self, nest: int) -> tuple[Floats, Floats]:
+        """(strengths,) mean scores of a nest's inner folds, and what they may be off by."""
         folds = np.flatnonzero(self.nest_of == nest)
         decisions, truth = [self.decisions[one] for one in folds], [self.codes[self.held[one]] for one in folds]
-        reach = [_SURE * close * self.reach[one] for one in folds]
-        return _scores(decisions, truth, self.classes), _doubts(decisions, reach, truth, self.classes)
+        scores = _scores(decisions, truth, self.classes)
+        if self.classes > 2:
+            return scores, np.zeros(len(scores))
+        far = [
+            np.where(reach > 0, _SURE * np.minimum(self.reached[one], 1.0)[:, None] * reach, 0.0)
+            for one in folds
+            for reach in (self.reach[one],)
+        ]
+        return scores, _doubts(decisions, far, truth)
 
     def lead(self, nest: int, at: int) -> Floats:
         """(outputs, width + 1) mean coefficients of a nest's inner folds with a C: where to start from."""
@@ -264,21 +312,51 @@ class _InnerFits:
         return found
 
 
+def _check_held_out(codes: Ints, nests: list[Nest]) -> None:
+    for nest in nests:
+        for fold in nest.inner:
+            if len(np.unique(codes[nest.fit[fold]])) < 2:  # never scored 0: it would decide the penalty
+                raise _one_class()
+
+
+def _one_class() -> SkippedError:
+    return SkippedError("too_few_items", "an inner fold holds one class: it has no AUROC")
+
+
+def _is_solvable(n: int, width: int, classes: int) -> bool:
+    """Whether the Hessian of a fit is small enough to be solved where there is need."""
+    return (min(n, width) + 1) * (1 if classes == 2 else classes) <= LARGEST_IN_NEED
+
+
+def _once(rows: Floats) -> tuple[Floats, Ints]:
+    """Rows without those that come again, and where each is among them.
+
+    The same row at another place of a product may differ in its last bit; then a tie would be won.
+    """
+    whole = np.ascontiguousarray(rows + 0.0).view(np.dtype((np.void, rows.shape[1] * 8)))[:, 0]  # -0 becomes 0
+    _, first, back = np.unique(whole, return_index=True, return_inverse=True)
+    return rows[first], np.asarray(back, np.int64)
+
+
+def _decided(batch: Batch, coefficients: Floats, points: Floats) -> Floats:
+    """(fits, m, outputs) scores of rows as they come, equal rows alike, by (fits, outputs, width + 1)."""
+    once, back = _once(points)
+    return batch.decide_others(coefficients, once)[:, back]
+
+
 def _alone(
     points: Floats, codes: Ints, classes: int, fitted: Ints, strengths: tuple[float, ...]
-) -> tuple[Batch, Floats]:
-    """A batch of these rows and (C, outputs, width + 1) coefficients for its scale."""
+) -> tuple[Batch, Floats, Floats]:
+    """A batch of these rows, (C, outputs, width + 1) coefficients for its scale, (C,) gradient norms."""
     batch = Batch.of(points[fitted], codes[fitted], classes)
-    (path,), _ = batch.fits([np.arange(len(fitted))]).path(strengths, CLOSE)
-    return batch, path
+    (path,), (norms,), _ = batch.fits([np.arange(len(fitted))]).path(strengths)
+    return batch, path, norms
 
 
 def _chosen_alone(points: Floats, codes: Ints, classes: int, nest: Nest, strengths: tuple[float, ...]) -> Chosen:
     """The last C, by a batch of the nest's own."""
-    batch, path = _alone(points, codes, classes, nest.fit, strengths)
-    fits = batch.fits([np.arange(len(nest.fit))])
-    (weights,), norms = fits.settle(slice(None), np.asarray(strengths[-1:]), path[None, -1])
-    return Chosen(strengths[-1], batch.decide_others(weights, points[nest.score]), float(norms[0]))
+    batch, path, norms = _alone(points, codes, classes, nest.fit, strengths)
+    return Chosen(strengths[-1], _decided(batch, path[-1:], points[nest.score])[0], float(norms[-1]))
 
 
 def _left_out(fitted: list[Ints], held: list[Ints], n: int) -> tuple[Ints, ...]:
@@ -295,8 +373,8 @@ def _scores(decisions: list[Floats], truth: list[Ints], classes: int) -> Floats:
         for place, decision in enumerate(decided):
             if classes == 2:
                 found = area_of(decision[:, 0], of_fold == 1)
-                if found is None:  # never scored 0: it would decide the penalty
-                    raise SkippedError("too_few_items", "an inner fold holds one class: it has no AUROC")
+                if found is None:
+                    raise _one_class()
                 scores[place] += found
             else:
                 chance = probabilities(decision)[np.arange(len(of_fold)), of_fold]
@@ -304,16 +382,12 @@ def _scores(decisions: list[Floats], truth: list[Ints], classes: int) -> Floats:
     return scores / len(decisions)
 
 
-def _doubts(decisions: list[Floats], reach: list[Floats], truth: list[Ints], classes: int) -> Floats:
-    """(C,) what mean scores may be off by, where scores of rows are, up to their reach (C, m)."""
+def _doubts(decisions: list[Floats], reach: list[Floats], truth: list[Ints]) -> Floats:
+    """(C,) what mean AUROCs may be off by, where scores of rows are, up to their reach (C, m)."""
     doubts = np.zeros(len(decisions[0]))
     for decided, of_rows, of_fold in zip(decisions, reach, truth, strict=True):
-        if classes == 2:
-            positive = of_fold == 1
-            doubts += [_turning(scores[:, 0], far, positive) for scores, far in zip(decided, of_rows, strict=True)]
-        else:
-            most = 2 * np.sqrt(classes) * of_rows  # twice the largest of as many errors
-            doubts += np.minimum(most, _REACH).mean(axis=1)
+        positive = of_fold == 1
+        doubts += [_turning(scores[:, 0], far, positive) for scores, far in zip(decided, of_rows, strict=True)]
     return doubts / len(decisions)
 
 
@@ -345,10 +419,9 @@ def _nest_by_itself(points: Floats, codes: Ints, classes: int, nest: Nest, stren
     decisions = []
     held = [nest.fit[of_fold] for of_fold in nest.inner]
     for part, others in zip(nest.parts, held, strict=True):
-        basis = Basis.of(points[part])
-        asked = basis.coordinates(points[others])
-        path = logistic_path(basis, codes[part], classes, strengths)
-        decisions.append(np.stack([asked @ fit.weights[:-1] + fit.weights[-1] for fit in path]))
+        path = logistic_path(Basis.of(points[part]), codes[part], classes, strengths)
+        once, back = _once(points[others])
+        decisions.append(np.stack([fit.decision(once)[back] for fit in path]))
     best = first_best(_scores(decisions, [codes[rows] for rows in held], classes))
     return _chosen_by_hessians(points, codes, classes, nest, strengths[: best + 1])
 
@@ -356,4 +429,5 @@ def _nest_by_itself(points: Floats, codes: Ints, classes: int, nest: Nest, stren
 def _chosen_by_hessians(points: Floats, codes: Ints, classes: int, nest: Nest, strengths: tuple[float, ...]) -> Chosen:
     """The last C, those before leading to it."""
     last = logistic_path(Basis.of(points[nest.fit]), codes[nest.fit], classes, strengths)[-1]
-    return Chosen(strengths[-1], last.decision(points[nest.score]), last.gradient)
+    once, back = _once(points[nest.score])
+    return Chosen(strengths[-1], last.decision(once)[back], last.gradient)
