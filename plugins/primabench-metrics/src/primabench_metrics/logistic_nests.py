@@ -97,14 +97,15 @@ def logistic_nests(
     """
     if classes == 2:
         _check_held_out(codes, nests)
+    alike = _alike(points)
     least = min(len(nest.fit) for nest in nests)
     if (min(least, points.shape[1]) + 1) * (1 if classes == 2 else classes) <= LARGEST_HESSIAN:
-        return [_nest_by_itself(points, codes, classes, nest, strengths) for nest in nests]
+        return [_nest_by_itself(points, codes, alike, classes, nest, strengths) for nest in nests]
     outputs = 1 if classes == 2 else classes
     each = [_room(len(nest.inner), len(points), points.shape[1], outputs, len(strengths)) for nest in nests]
     found: list[Chosen] = []
     for chunk in _chunks(each):
-        found += _nests_together(points, codes, classes, nests[chunk], strengths)
+        found += _nests_together(points, codes, alike, classes, nests[chunk], strengths)
     return found
 
 
@@ -129,7 +130,7 @@ def _chunks(each: list[int]) -> list[slice]:
 
 
 def _nests_together(
-    points: Floats, codes: Ints, classes: int, nests: list[Nest], strengths: tuple[float, ...]
+    points: Floats, codes: Ints, alike: Ints, classes: int, nests: list[Nest], strengths: tuple[float, ...]
 ) -> list[Chosen]:
     """In one batch, but for fits whose rows its scale would round away, or that do not converge: by Hessians."""
     rows = np.unique(np.concatenate([nest.fit for nest in nests]))
@@ -140,7 +141,7 @@ def _nests_together(
     batch = Batch.of(own, codes[rows], classes)
     folds = sum(len(nest.inner) for nest in nests)
     room = ROOM // _room(1, len(points), points.shape[1], len(batch.target), len(strengths))
-    inner = _InnerFits(batch, own, codes[rows], classes, strengths, max(1, folds // 2, room - folds))
+    inner = _InnerFits(batch, own, codes[rows], alike[rows], classes, strengths, max(1, folds // 2, room - folds))
     inner.look(fitted, [nest.inner for nest in nests])
     best, in_doubt = inner.choose()
     apart = batch.apart(own, fitted)
@@ -156,11 +157,12 @@ def _nests_together(
         weights, norm = fits.get(one, (None, np.inf))
         up_to = strengths[: best[one] + 1]
         if weights is None:
-            chosen = _chosen_alone(points, codes, classes, nest, up_to)
+            chosen = _chosen_alone(points, codes, alike, classes, nest, up_to)
         else:
-            chosen = Chosen(up_to[-1], _decided(batch, weights[None], points[nest.score])[0], norm)
+            once, back = _once(nest.score, alike)
+            chosen = Chosen(up_to[-1], batch.decide_others(weights, points[once])[back], norm)
         if not chosen.gradient <= GRADIENT and _is_solvable(len(nest.fit), points.shape[1], classes):
-            whole = _chosen_by_hessians(points, codes, classes, nest, up_to)
+            whole = _chosen_by_hessians(points, codes, alike, classes, nest, up_to)
             chosen = chosen if chosen.gradient <= whole.gradient else whole
         found.append(evolve(chosen, in_doubt=in_doubt[one]))
     return found
@@ -174,6 +176,8 @@ class _InnerFits:
     points: Floats
     """(n, width) rows of the batch as they come."""
     codes: Ints
+    alike: Ints
+    """(n,) which of the different rows each is."""
     classes: int
     strengths: tuple[float, ...]
     most: int
@@ -221,7 +225,7 @@ class _InnerFits:
         self.reached[self.near] = reached if self.classes == 2 else np.where(norms <= GRADIENT, 0.0, np.inf)
         for one, fold in enumerate(self.near.tolist()):
             rows = self.batch.rows[self.held[fold]]
-            self.decisions[fold] = _decided(self.batch, self.path[one], self.points[self.held[fold]])
+            self.decisions[fold] = self._decided(fold, self.path[one])
             self.reach[fold] = (
                 self.fits.reach(one, self.path[one], rows) if self.classes == 2 else np.zeros((len(self.strengths), 0))
             )
@@ -267,29 +271,32 @@ class _InnerFits:
             if not self.reach[fold].any():
                 continue  # solved before
             self.reached[fold, place] = share
-            self.decisions[fold][place] = _decided(
-                self.batch, self.path[one, place][None], self.points[self.held[fold]]
-            )[0]
+            self.decisions[fold][place] = self._decided(fold, self.path[one, place])
             if not share <= close:
                 late.add(fold)
         for fold in sorted(late):
             self._solve(fold)
 
+    def _decided(self, fold: int, coefficients: Floats) -> Floats:
+        """(..., m, outputs) scores of the rows that a fold holds out, equal rows alike."""
+        once, back = _once(self.held[fold], self.alike)
+        return self.batch.decide(coefficients, self.batch.rows[once])[..., back, :]
+
     def _solve(self, fold: int) -> None:
         """Fit a fold with every C by whole Hessians, or in a scale of its own where those are too large."""
-        part, asked = self.parts[fold], self.points[self.held[fold]]
+        part, (once, back) = self.parts[fold], _once(self.held[fold], self.alike)
+        asked = self.points[once]
         if _is_solvable(len(part), self.points.shape[1], self.classes):
             path = logistic_path(Basis.of(self.points[part]), self.codes[part], self.classes, self.strengths)
-            once, back = _once(asked)
-            self.decisions[fold] = np.stack([fit.decision(once)[back] for fit in path])
+            self.decisions[fold] = np.stack([fit.decision(asked)[back] for fit in path])
             norms = np.asarray([fit.gradient for fit in path])
         elif fold in self.near:
             return  # it stays in doubt
         else:
             own, found, norms = _alone(self.points, self.codes, self.classes, part, self.strengths)
-            self.decisions[fold] = _decided(own, found, asked)
+            self.decisions[fold] = own.decide_others(found, asked)[:, back]
         self.reached[fold] = np.where(norms <= GRADIENT, 0.0, np.inf)
-        self.reach[fold] = np.zeros((len(self.strengths), len(asked)))
+        self.reach[fold] = np.zeros((len(self.strengths), len(back)))
 
     def _scores(self, nest: int) -> tuple[Floats, Floats]:
         """(strengths,) mean scores of a nest's inner folds, and what they may be off by."""
@@ -328,20 +335,22 @@ def _is_solvable(n: int, width: int, classes: int) -> bool:
     return (min(n, width) + 1) * (1 if classes == 2 else classes) <= LARGEST_IN_NEED
 
 
-def _once(rows: Floats) -> tuple[Floats, Ints]:
-    """Rows without those that come again, and where each is among them.
+def _alike(points: Floats) -> Ints:
+    """(n,) which of the different rows each is.
 
-    The same row at another place of a product may differ in its last bit; then a tie would be won.
+    The same row at another place of a product may differ in its last bit; then a tie would be won. So a product is
+    taken with one of them.
     """
-    whole = np.ascontiguousarray(rows + 0.0).view(np.dtype((np.void, rows.shape[1] * 8)))[:, 0]  # -0 becomes 0
-    _, first, back = np.unique(whole, return_index=True, return_inverse=True)
+    if not points.shape[1]:
+        return np.zeros(len(points), np.int64)
+    whole = np.ascontiguousarray(points + 0.0).view(np.dtype((np.void, points.shape[1] * 8)))[:, 0]  # -0 becomes 0
+    return np.asarray(np.unique(whole, return_inverse=True)[1], np.int64)
+
+
+def _once(rows: Ints, alike: Ints) -> tuple[Ints, Ints]:
+    """The rows but for those that come again, and where each is among them."""
+    _, first, back = np.unique(alike[rows], return_index=True, return_inverse=True)
     return rows[first], np.asarray(back, np.int64)
-
-
-def _decided(batch: Batch, coefficients: Floats, points: Floats) -> Floats:
-    """(fits, m, outputs) scores of rows as they come, equal rows alike, by (fits, outputs, width + 1)."""
-    once, back = _once(points)
-    return batch.decide_others(coefficients, once)[:, back]
 
 
 def _alone(
@@ -353,10 +362,13 @@ def _alone(
     return batch, path, norms
 
 
-def _chosen_alone(points: Floats, codes: Ints, classes: int, nest: Nest, strengths: tuple[float, ...]) -> Chosen:
+def _chosen_alone(
+    points: Floats, codes: Ints, alike: Ints, classes: int, nest: Nest, strengths: tuple[float, ...]
+) -> Chosen:
     """The last C, by a batch of the nest's own."""
     batch, path, norms = _alone(points, codes, classes, nest.fit, strengths)
-    return Chosen(strengths[-1], _decided(batch, path[-1:], points[nest.score])[0], float(norms[-1]))
+    once, back = _once(nest.score, alike)
+    return Chosen(strengths[-1], batch.decide_others(path[-1], points[once])[back], float(norms[-1]))
 
 
 def _left_out(fitted: list[Ints], held: list[Ints], n: int) -> tuple[Ints, ...]:
@@ -414,20 +426,24 @@ def _turning(scores: Floats, reach: Floats, positive: NDArray[np.bool_]) -> floa
     return min(doubtful, doubtful * _SURPLUS / np.sqrt(len(scores)) + _FEW_PAIRS) / pairs
 
 
-def _nest_by_itself(points: Floats, codes: Ints, classes: int, nest: Nest, strengths: tuple[float, ...]) -> Chosen:
+def _nest_by_itself(
+    points: Floats, codes: Ints, alike: Ints, classes: int, nest: Nest, strengths: tuple[float, ...]
+) -> Chosen:
     """By whole Hessians, for small problems."""
     decisions = []
     held = [nest.fit[of_fold] for of_fold in nest.inner]
     for part, others in zip(nest.parts, held, strict=True):
         path = logistic_path(Basis.of(points[part]), codes[part], classes, strengths)
-        once, back = _once(points[others])
-        decisions.append(np.stack([fit.decision(once)[back] for fit in path]))
+        once, back = _once(others, alike)
+        decisions.append(np.stack([fit.decision(points[once])[back] for fit in path]))
     best = first_best(_scores(decisions, [codes[rows] for rows in held], classes))
-    return _chosen_by_hessians(points, codes, classes, nest, strengths[: best + 1])
+    return _chosen_by_hessians(points, codes, alike, classes, nest, strengths[: best + 1])
 
 
-def _chosen_by_hessians(points: Floats, codes: Ints, classes: int, nest: Nest, strengths: tuple[float, ...]) -> Chosen:
+def _chosen_by_hessians(
+    points: Floats, codes: Ints, alike: Ints, classes: int, nest: Nest, strengths: tuple[float, ...]
+) -> Chosen:
     """The last C, those before leading to it."""
     last = logistic_path(Basis.of(points[nest.fit]), codes[nest.fit], classes, strengths)[-1]
-    once, back = _once(points[nest.score])
-    return Chosen(strengths[-1], last.decision(once)[back], last.gradient)
+    once, back = _once(nest.score, alike)
+    return Chosen(strengths[-1], last.decision(points[once])[back], last.gradient)
